@@ -3,6 +3,4 @@
 No public names: import from the modules.
 Begin with ``base.Channel``, the interface of all platform adapters. ``arrival`` and ``inbound`` are the way in,
 ``push`` is the role that sends replies.
-
-A room of Millpond: ``millpond.py`` looks for these words.
 """

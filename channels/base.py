@@ -39,7 +39,8 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     attempt: str
     """Names this attempt at sending it, for platforms that recognise a repetition."""
     attachments: tuple[Attachment, ...] = ()
-    """One file at most, with a text of at most ``Limits.caption_max``; its path starts at the workspace of the bot."""
+    """Files of one message, at most ``limits.files_max``, with a text of at most ``Limits.caption_max``. Their paths
+    start at the workspace of the bot."""
     reply_to: str = ""
     """The platform's id of the message that it answers; on the first part only."""
     choices: tuple[Choice, ...] = ()
@@ -74,6 +75,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Largest file that can be fetched; 0: none can."""
     send_max_bytes: int
     """Largest file that can be sent; 0: none can."""
+    files_max: int = 1
+    """Files of one message, which the platform takes all together or not at all."""
     caption_max: int = 0
     """Longest text that stands below a file in one message with it, as ``length`` counts; 0: files have no text."""
     said_max: int = 0

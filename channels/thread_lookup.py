@@ -45,22 +45,26 @@ async def said_before(process: Process, inbound: Inbound, *, timeout_s: float) -
 
 
 def joined(inbound: Inbound, found: Iterable[Overheard]) -> tuple[Overheard, ...]:
-    """What ``inbound`` brings along and what was found, each message once: the newest ones, as many as have room."""
+    """What ``inbound`` brings along and what was found, each message once, oldest first.
+
+    These are the message that the thread is about, and the newest ones, as many as have room.
+    """
     # What was found stands there now; what was overheard may have been edited since.
     known = {said.id: said for said in found}
     for said in inbound.overheard:
         known.setdefault(said.id, said)
     candidates = [said for said in known.values() if said.id != inbound.id and said.text.strip()]
-    kept: list[Overheard] = []
-    chars = 0
     # What was said in the same moment stays in the order in which it came.
-    for said in reversed(sorted(candidates, key=_time)[-KEPT_MAX:]):
-        text = said.text[:TEXT_CHARS]
-        chars += len(text)
+    cut = [msgspec.structs.replace(said, text=said.text[:TEXT_CHARS]) for said in sorted(candidates, key=_time)]
+    root = [said for said in cut if said.id == inbound.thread]
+    kept: list[Overheard] = []
+    chars = sum(len(said.text) for said in root)
+    for said in reversed([each for each in cut if each not in root][len(root) - KEPT_MAX :]):
+        chars += len(said.text)
         if chars > KEPT_CHARS:
             break
-        kept.append(msgspec.structs.replace(said, text=text))
-    return tuple(reversed(kept))
+        kept.append(said)
+    return tuple(sorted((*root, *reversed(kept)), key=_time))
 
 
 def _time(said: Overheard) -> datetime:

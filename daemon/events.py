@@ -54,6 +54,15 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     file that came with a message: relative to the files of its scope, where the channel has stored it already."""
     source: str = ""
     """What its channel fetches it by; only the channel knows what it means."""
+    sender_id: str = ""
+    """The platform's id of the sender, if somebody else's message brings the file along; empty: the message's own."""
+    spoken: bool = False
+    """A recording of a person who speaks, whatever its kind: a video note."""
+
+    @property
+    def is_speech(self) -> bool:
+        """Whether it is turned into text."""
+        return self.spoken or self.kind in ("voice", "audio")
 
 
 class Overheard(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +74,8 @@ class Overheard(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     at: str
     """When it was said: ISO 8601, UTC."""
+    attachments: tuple[Attachment, ...] = ()
+    """Files that came with it; ``text`` names them."""
     is_reaction: bool = False
     """Nothing was said: ``text`` is a line of Millpond's on an emoji with which a message of the bot's was marked."""
 

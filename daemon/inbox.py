@@ -1,13 +1,14 @@
 """Where the files that came with messages are kept, among those of their scope: ``inbox/<day>-<name>``. Pure.
 
 A file's name says which message it came with: whoever does the same turn again finds it there, and when that message is
-forgotten, so is the file.
+forgotten, so is the file. If another message brought it along, the name also says whose it is.
 """
 
 import hashlib
 import re
 
-from daemon.events import Attachment, Inbound
+from daemon.events import Attachment, Inbound, Overheard
+from daemon.sessionkey import SessionKey
 
 FOLDER = "inbox"
 
@@ -27,15 +28,26 @@ _NO_NAME_CHAR = re.compile(r"[^\w.()+-]+")
 
 def path_of(inbound: Inbound, number: int) -> str:
     """Where the file ``number`` of a message is kept, among the files of its scope; always the same."""
-    file = inbound.attachments[number]
+    file, session = inbound.attachments[number], str(inbound.session)
+    whose = _person_mark(inbound, file.sender_id) if file.sender_id else ""
+    return _path(file, number, day=inbound.received_at[:10], marks=f"{mark_of(session, inbound.id)}{whose}")
+
+
+def overheard_path_of(inbound: Inbound, words: Overheard, number: int) -> str:
+    """As ``path_of``, for a file of ``words``, which ``inbound`` brings along."""
+    own = overheard_mark(str(inbound.session), words.sender_id, words.at)
+    marks = f"{own}{_person_mark(inbound, words.sender_id)}"
+    return _path(words.attachments[number], number, day=inbound.received_at[:10], marks=marks)
+
+
+def _path(file: Attachment, number: int, *, day: str, marks: str) -> str:
     given = _NO_NAME_CHAR.sub("-", file.name).strip("-.")
     stem, dot, ending = given.rpartition(".")
     if not stem or len(ending) > ENDING_MAX_CHARS:
         stem, dot, ending = given, "", ""
     if not given:
         dot, ending = "", ENDINGS[file.kind]
-    name = f"{stem[:STEM_MAX_CHARS] or file.kind}-{mark_of(str(inbound.session), inbound.id)}{_which(file, number)}"
-    return f"{FOLDER}/{inbound.received_at[:10]}-{name}{dot}{ending}"
+    return f"{FOLDER}/{day}-{stem[:STEM_MAX_CHARS] or file.kind}-{marks}{_which(file, number)}{dot}{ending}"
 
 
 def speech_path_of(session: str, turn: int, day: str, text: str, *, ending: str) -> str:
@@ -49,6 +61,23 @@ def speech_path_of(session: str, turn: int, day: str, text: str, *, ending: str)
 def speech_mark(session: str, turn: int) -> str:
     """The mark in the names of the spoken answers of a turn, see ``mark_of``."""
     return mark_of(session, f"\0speech {turn}")
+
+
+def overheard_mark(session: str, sender_id: str, at: str) -> str:
+    """The mark in the names of files that came with an overheard message, whose log entry has no message ID."""
+    return mark_of(session, f"\0overheard {sender_id} {at}")
+
+
+def person_mark(session: str, person: str) -> str:
+    """The mark in the names of a person's files that other people's messages brought along.
+
+    ``person``: ``<channel>:<sender>``.
+    """
+    return mark_of(session, f"\0person {person}")
+
+
+def _person_mark(inbound: Inbound, sender_id: str) -> str:
+    return person_mark(str(inbound.session), str(SessionKey(channel=inbound.channel, chat=sender_id)))
 
 
 def is_of(path: str, session: str, *message_ids: str) -> bool:

@@ -3,6 +3,4 @@
 No public names: import from the modules.
 Begin with ``session_consumer`` (claims sessions and starts work) and ``agent``. ``message_format`` handles messages of
 the model API.
-
-A room of Millpond: ``millpond.py`` looks for these words.
 """

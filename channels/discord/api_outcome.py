@@ -14,7 +14,8 @@ UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI, UNKNOWN_INTERACTION = 10_003, 1
 ACKNOWLEDGED_ALREADY = 40_060
 ARCHIVED_AND_LOCKED = 50_083
 NO_HISTORY = 160_002
-"""Error codes of Discord (Topics, "Opcodes and Status Codes")."""
+NO_VOICE = frozenset({50_035, 50_159, 50_160, 50_161, 50_173})
+"""Error codes of Discord (Topics, "Opcodes and Status Codes"); those of ``NO_VOICE`` refuse a voice message."""
 
 
 NO_ANSWER = frozenset({504, 520, 524})

@@ -1,21 +1,16 @@
 """The files of a message, and what a line of text describes: stickers, polls, cards, forwarded messages. Pure."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal
 
 from channels.discord.api_types import Content, File, Message
 from channels.discord.mentions import names_of, plain
+from channels.media import file_kind
 from daemon.events import Attachment
-
-IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
-"""Files of these types are images to a model."""
 
 VOICE_MESSAGE = 1 << 13
 """Flag of messages that a person spoke (Resources, "Message Flags")."""
 
 NAME_MAX_CHARS = 200
-
-_Kind = Literal["image", "document", "audio", "video", "voice"]
 
 
 def attachments_of(message: Message) -> tuple[Attachment, ...]:
@@ -28,18 +23,8 @@ def _attachment(message: Message, content: Content, file: File) -> Attachment:
     # The address of a file expires after a day; the message returns a new one.
     source = f"{message.channel_id}/{message.id}/{file.id}"
     name = file.filename[-NAME_MAX_CHARS:] or f"file-{file.id}"
-    return Attachment(kind=_kind(content, file), name=name, size_bytes=file.size, source=source)
-
-
-def _kind(content: Content, file: File) -> _Kind:
-    kind = (file.content_type or "").partition(";")[0].strip().lower()
-    if content.flags & VOICE_MESSAGE:
-        return "voice"
-    if kind in IMAGE_TYPES:
-        return "image"
-    if kind.startswith("audio/"):
-        return "audio"
-    return "video" if kind.startswith("video/") else "document"
+    kind = "voice" if content.flags & VOICE_MESSAGE else file_kind(file.content_type or "", file.filename)
+    return Attachment(kind=kind, name=name, size_bytes=file.size, source=source)
 
 
 def lines_of(message: Message, names: Mapping[str, str]) -> Iterator[str]:

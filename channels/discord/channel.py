@@ -49,6 +49,7 @@ LIMITS = Limits(
     typing_lasts_s=10.0,  # Resources, "Trigger Typing Indicator"
     fetch_max_bytes=FETCH_MAX_BYTES,
     send_max_bytes=SEND_MAX_BYTES,
+    files_max=10,  # Resources, "Create Message"
 )
 
 LEAD_STEP_S = 1.0

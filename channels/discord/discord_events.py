@@ -7,7 +7,8 @@ from channels.arrival import Arrival, Sender, reacted
 from channels.discord.api_types import Deleted, Interaction, Message, ReactionChange, is_snowflake, order_of
 from channels.discord.attachments import attachments_of, lines_of
 from channels.discord.mentions import name_of, names_of, plain, without_call
-from daemon.events import ChatKind, Quote
+from channels.quoted_message import brought, quote_of
+from daemon.events import ChatKind
 
 DEFAULT, REPLY, THREAD_STARTER = 0, 19, 21
 SAID = frozenset({DEFAULT, REPLY})
@@ -53,6 +54,9 @@ def read(message: Message, me: Me, place: Place, *, edited: bool = False) -> Arr
     direct = not message.guild_id
     mentioned = direct or _is_meant(message, me, place)
     attachments = attachments_of(message)
+    answered = _answered(message)
+    author = _author(answered, me) if answered is not None else None
+    lent = brought(attachments_of(answered), author) if answered is not None and mentioned else ()
     text = words_of(message, me, place)
     if not (text or attachments or (mentioned and message.content)):
         return None  # without the privileged intent, Discord hides the content, also of replies that mention nobody
@@ -68,9 +72,9 @@ def read(message: Message, me: Me, place: Place, *, edited: bool = False) -> Arr
         sender=sender,
         text=text,
         mentioned=mentioned,
-        attachments=attachments,
+        attachments=(*lent, *attachments),
         reply_to=_replied_to(message),
-        quote=_quote(message, me, place),
+        quote=quote_of(words_of(answered, me, place), attachments_of(answered), author) if answered else None,
         edited=edited,
     )
 
@@ -177,12 +181,7 @@ def _answered(message: Message) -> Message | None:
     return message.referenced_message if _replied_to(message) else None
 
 
-def _quote(message: Message, me: Me, place: Place) -> Quote | None:
-    answered = _answered(message)
-    sender = sender_of(answered) if answered else None
-    if answered is None or sender is None:
-        return None
-    text = words_of(answered, me, place)
-    if sender.id == me.id:
-        return Quote(text=text)
-    return Quote(text=text, sender_name=sender.name, sender_id=sender.id)
+def _author(answered: Message, me: Me) -> Sender | None:
+    """The sender of the message that is replied to; None: the bot."""
+    sender = sender_of(answered) or Sender(id="")
+    return None if sender.id == me.id else sender

@@ -1,6 +1,7 @@
 """Sending, editing and deleting one message; nothing is sent again here that may have arrived."""
 
 import hashlib
+from base64 import b64encode
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,14 @@ import msgspec
 
 from channels.base import Part
 from channels.discord.api import Api, Request, Upload, left_s
-from channels.discord.api_outcome import NO_HISTORY, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected
+from channels.discord.api_outcome import NO_HISTORY, NO_VOICE, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected
 from channels.discord.api_types import is_snowflake
+from channels.discord.attachments import VOICE_MESSAGE
 from channels.discord.buttons import components_of
 from channels.discord.markdown import discord_markdown, length
 from channels.file_transfer import content_of
 from channels.link_spoofing import honest
+from channels.media import opus_s
 from channels.text import beginning
 from daemon.errors import UNREADABLE, SendRefused, SendRejected, SendUnknown
 from daemon.sessionkey import SessionKey
@@ -29,6 +32,9 @@ DOCUMENT_NAME = "reply.md"
 
 SUPPRESS_EMBEDS = 1 << 2
 """Flag: without previews of links, for which Discord would request an address that a model wrote."""
+
+WAVEFORM = b64encode(bytes([64] * 64)).decode()
+"""The waveform that people see while they play a recording; Discord asks for one, and the real one is unknown."""
 
 NONCE_CHARS = 24
 """Discord accepts 25."""
@@ -83,6 +89,14 @@ class MessageSender:
             body["attachments"] = [{"id": number, "filename": each.name} for number, each in enumerate(uploads)]
         if is_snowflake(part.reply_to):
             body["message_reference"] = {"message_id": part.reply_to, "fail_if_not_exists": False}
+        try:
+            return await self._taken(chat, body | _voice_message(part, uploads), uploads, deadline)
+        except Rejected as no:
+            if no.code not in NO_VOICE:
+                raise
+            return await self._taken(chat, body, uploads, deadline)
+
+    async def _taken(self, chat: SessionKey, body: Any, uploads: list[Upload], deadline: float) -> str:
         try:
             content = await self._posted(target_of(chat), body, uploads, deadline)
         except Rejected as no:
@@ -153,6 +167,15 @@ def target_of(chat: SessionKey) -> str:
         # The name of a chat is a part of the address of a request, and a model may choose it.
         raise SendRejected("the chat was not found: IDs of Discord are numbers")
     return chat.thread or chat.chat
+
+
+def _voice_message(part: Part, uploads: list[Upload]) -> dict[str, Any]:
+    """The fields that show a recording as a voice message; none for other parts."""
+    length_s = opus_s(uploads[0].content) if [each.kind for each in part.attachments] == ["voice"] else None
+    if length_s is None or part.text or part.document:
+        return {}
+    file = {"id": 0, "filename": uploads[0].name, "duration_secs": round(length_s, 3), "waveform": WAVEFORM}
+    return {"content": "", "attachments": [file], "flags": VOICE_MESSAGE}
 
 
 def _quiet() -> dict[str, Any]:

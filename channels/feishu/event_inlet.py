@@ -19,13 +19,13 @@ from channels.feishu.feishu_events import (
     SAID,
     Me,
     answered_by,
+    marked_in,
     me_of,
     people_of,
     reaction_of,
     read,
     recalled,
 )
-from channels.feishu.message_sender import MESSAGE
 from channels.feishu.user_directory import UserDirectory
 from channels.log_throttle import LogThrottle
 from channels.shapes import lenient, nested, objects_in
@@ -108,14 +108,13 @@ class EventInlet:
         return read(body, self._me, names, original, forwarded)
 
     async def _reaction(self, body: Body) -> Arrival | None:
-        event = body.event
-        if event is None or event.user_id is None or not event.message_id.startswith(MESSAGE):
+        if not (message_id := marked_in(body)):
             return None
         # The event tells neither whose message it is nor in which chat.
-        item = await self._lost(event.message_id)
-        if reaction_of(body, self._me, item) is None:
+        item = await self._lost(message_id)
+        if (reaction := reaction_of(body, self._me, item)) is None:
             return None
-        return reaction_of(body, self._me, item, await self._people.names([event.user_id.open_id]))
+        return reaction_of(body, self._me, item, await self._people.names([reaction.sender.id]))
 
     async def _items(self, message_id: str) -> tuple[Item, ...]:
         """A message, and behind it those that it forwards; empty: there is none, or it cannot be had."""

@@ -7,10 +7,10 @@ from typing import Any
 
 from channels.arrival import Arrival, Sender, reacted
 from channels.feishu.api_types import Body, Item, Message
-from channels.feishu.message_content import said_in
+from channels.feishu.message_content import MessageContent, said_in
 from channels.name_directory import name_in
+from channels.quoted_message import brought, quote_of, said_with
 from channels.shapes import nested
-from daemon.events import Quote
 
 SAID, RECALLED = "im.message.receive_v1", "im.message.recalled_v1"
 REACTION_REMOVED = "im.message.reaction.deleted_v1"
@@ -19,6 +19,11 @@ REACTIONS = ("im.message.reaction.created_v1", REACTION_REMOVED)
 
 NOBODY: Mapping[str, str] = {}
 """No names are known."""
+
+NOTHING = MessageContent(text="")
+"""The content of a message that is not known or was deleted."""
+
+CARD = "interactive"
 
 FORWARD = "merge_forward"
 """The type of a message that forwards several; the event does not contain them."""
@@ -78,6 +83,11 @@ def read(
     )
     answers = answered_by(message)
     is_ours = original is not None and is_of(original, me)
+    # Feishu does not return the text of a card, which is the form of the bot's own texts.
+    is_hidden = original is None or (is_ours and original.msg_type == CARD)
+    quoted = NOTHING if original is None or is_hidden else _content_of(original)
+    author = None if original is None or is_ours else _author(original, names)
+    mentioned = direct or named or is_ours
     return Arrival(
         seen_as=message.message_id,
         id=message.message_id,
@@ -87,10 +97,10 @@ def read(
         chat_kind="direct" if direct else "group",
         sender=Sender(id=who, name=names.get(who, ""), is_bot=sender.sender_type not in ("", "user")),
         text="\n".join([_line(each, names) for each in forwarded]) or said.text.strip(),
-        mentioned=direct or named or is_ours,
-        attachments=said.attachments,
+        mentioned=mentioned,
+        attachments=(*(brought(quoted.attachments, author) if mentioned else ()), *said.attachments),
         reply_to=answers,
-        quote=_quote(original, names) if original is not None and not is_ours else None,
+        quote=quote_of(quoted.text, quoted.attachments, author),
     )
 
 
@@ -113,6 +123,13 @@ def recalled(body: Body, me: Me, item: Item | None) -> Arrival | None:
         deleted=True,
         original=event.message_id,
     )
+
+
+def marked_in(body: Body) -> str:
+    """The ID of the message that a person marked, or took a mark from; empty: none."""
+    event = body.event
+    is_persons = event is not None and event.user_id is not None and event.operator_type != "app"
+    return event.message_id if event is not None and is_persons and _is_id(event.message_id) else ""
 
 
 def reaction_of(body: Body, me: Me, item: Item | None, names: Mapping[str, str] = NOBODY) -> Arrival | None:
@@ -159,20 +176,21 @@ def people_of(body: Body, *items: Item | None) -> Iterator[str]:
             yield item.sender.id
 
 
-def _quote(original: Item, names: Mapping[str, str]) -> Quote | None:
-    if original.deleted or original.sender is None or original.body is None:
-        return None
-    said = said_in(original.msg_type, original.body.content, original.mentions, message_id=original.message_id)
-    who = original.sender.id
-    return Quote(text=said.text, sender_name=names.get(who) or who, sender_id=who) if said.text.strip() else None
+def _content_of(item: Item) -> MessageContent:
+    if item.deleted or item.body is None:
+        return NOTHING
+    return said_in(item.msg_type, item.body.content, item.mentions, message_id=item.message_id)
+
+
+def _author(item: Item, names: Mapping[str, str]) -> Sender:
+    who = item.sender.id if item.sender else ""
+    return Sender(id=who, name=names.get(who, ""))
 
 
 def _line(item: Item, names: Mapping[str, str]) -> str:
     """A forwarded message, whose files Feishu does not give."""
-    content, who = item.body.content if item.body else "", item.sender.id if item.sender else ""
-    said = said_in(item.msg_type, content, item.mentions, message_id=item.message_id)
-    files = [f"[{each.kind}: {each.name}]" for each in said.attachments]
-    return f"{names.get(who) or name_in(who)}: {' '.join(filter(None, (*files, said.text)))}"
+    said, who = _content_of(item), item.sender.id if item.sender else ""
+    return f"{names.get(who) or name_in(who)}: {said_with(said.attachments, said.text, between=' ')}"
 
 
 def _milliseconds(text: str) -> float:

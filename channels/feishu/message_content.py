@@ -9,6 +9,7 @@ import msgspec
 
 from channels.feishu.api_types import Mention
 from channels.feishu.files import source_of
+from channels.media import file_kind
 from channels.name_directory import name_in
 from channels.shapes import objects_in
 from channels.text.surrogates import sound
@@ -112,8 +113,9 @@ def _attachment(kind: str, found: Mapping[str, Any], message_id: str) -> Attachm
     if kind == "audio":
         return Attachment(kind="voice", name=name or f"{key[-40:]}.opus", source=source)
     if kind == "media":
-        return Attachment(kind="video", name=name or f"{key[-40:]}.mp4", source=source)
-    return Attachment(kind="document", name=name or f"file-{key[-40:]}", source=source)
+        # Feishu does not tell a video that a person recorded from another one.
+        return Attachment(kind="video", name=name or f"{key[-40:]}.mp4", source=source, spoken=True)
+    return Attachment(kind=file_kind("", name), name=name or f"file-{key[-40:]}", source=source)
 
 
 def _instead(kind: str, found: Mapping[str, Any]) -> str:

@@ -6,18 +6,19 @@ from collections import deque
 import anyio
 
 from channels.feishu.api import Api, left_s
-from channels.feishu.api_types import Item, MissingScope
+from channels.feishu.api_types import Item, MissingScope, Rejected
 from channels.feishu.event_inlet import message_of
 from channels.feishu.message_content import said_in
 from channels.feishu.message_sender import MESSAGE
 from channels.feishu.user_directory import UserDirectory
+from channels.quoted_message import said_with
 from channels.shapes import lenient, nested, objects_in
 from daemon.clock import stamp
 from daemon.errors import SendRejected
 from daemon.events import Inbound, Overheard
 
 KEPT_MAX = 50
-"""Messages told, the last ones before the question; as many as are overheard."""
+"""Messages told, the first one of the thread and the last ones before the question; as many as are overheard."""
 
 PAGE = 50
 """Messages asked for at a time (``im/v1/messages``)."""
@@ -51,11 +52,19 @@ class ThreadHistory:
         names = await self._people.names(wanted, patience_s=patience_s)
         return tuple(said for each in kept if (said := _said(each, names)) is not None)
 
-    async def _kept(self, inbound: Inbound, deadline: float) -> deque[Item]:
-        kept: deque[Item] = deque()
+    async def _kept(self, inbound: Inbound, deadline: float) -> list[Item]:
         root = await message_of(self._api, inbound.thread, timeout_s=left_s(deadline))
         if root is None or not root.thread_id:
-            return kept
+            return []
+        try:
+            last = await self._last(inbound, root, deadline)
+        except (MissingScope, Rejected):
+            # Without the permission for all messages of groups, an app may still read single ones.
+            last = deque[Item]()
+        return [root, *(each for each in last if each.message_id != root.message_id)]
+
+    async def _last(self, inbound: Inbound, root: Item, deadline: float) -> deque[Item]:
+        kept: deque[Item] = deque()
         query = {
             "container_id_type": "thread",
             "container_id": root.thread_id,
@@ -69,7 +78,7 @@ class ThreadHistory:
                 item = lenient(Item, each)
                 if is_before:
                     kept.appendleft(item)
-                if len(kept) == KEPT_MAX:
+                if len(kept) == KEPT_MAX - 1:
                     return kept
                 is_before = is_before or item.message_id == inbound.id
             token = nested(answer, "data", "page_token")
@@ -83,10 +92,16 @@ def _said(item: Item, names: dict[str, str]) -> Overheard | None:
     if item.deleted or item.sender is None or item.body is None or not item.create_time.isdecimal():
         return None
     said = said_in(item.msg_type, item.body.content, item.mentions, message_id=item.message_id)
-    files = [f"[{each.kind}: {each.name}]" for each in said.attachments]
-    text = "\n".join(filter(None, (*files, said.text)))
+    text = said_with(said.attachments, said.text)
     if not text:
         return None
     at = dt.datetime.fromtimestamp(int(item.create_time) / 1_000, dt.UTC)
     who = item.sender.id
-    return Overheard(id=item.message_id, sender_id=who, sender_name=names.get(who, ""), text=text, at=stamp(at))
+    return Overheard(
+        id=item.message_id,
+        sender_id=who,
+        sender_name=names.get(who, ""),
+        text=text,
+        at=stamp(at),
+        attachments=said.attachments,
+    )

@@ -1,14 +1,15 @@
 """Messages in groups: whether they address the bot, kept context, and the guard against loops of bots."""
 
-from collections.abc import Iterable
+from collections import OrderedDict
 from typing import Literal
 
 import msgspec
 
 from channels.arrival import Arrival
+from channels.quoted_message import said_with
 from daemon.bus import Bus, Part, load_script
 from daemon.config import AccessConfig
-from daemon.events import Attachment, Command, Overheard
+from daemon.events import Command, Overheard
 
 # What a message is to the bot, by where it was said. Pure.
 
@@ -27,6 +28,28 @@ def place_of(config: AccessConfig, arrival: Arrival, command: Command) -> Place:
     return "asked" if arrival.mentioned or command else "overheard"
 
 
+ALBUMS_KEPT = 1_000
+"""Albums that are remembered; their parts arrive within some tenths of a second."""
+
+
+class AskedAlbums:
+    """Albums that address the bot: only one of their parts has the caption that mentions it."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+
+    def place(self, session: str, arrival: Arrival, place: Place) -> Place:
+        """What a message is to the bot, ``place`` by itself, as a part of its album."""
+        if not arrival.album or place == "nothing":
+            return place
+        album = (session, arrival.sender.id, arrival.album)
+        if place == "asked":
+            self._known[album] = None
+            if len(self._known) > ALBUMS_KEPT:
+                self._known.popitem(last=False)
+        return "asked" if album in self._known else place
+
+
 # What is said in a group and not to the bot: kept for a while, as context of what it is asked next.
 
 OVERHEAR = load_script(__file__, "overhear.lua")
@@ -40,6 +63,9 @@ KEPT_CHARS = 8_000
 
 TEXT_CHARS = 2_000
 """Of one of them: a single long one does not push all others out."""
+
+FILES_MAX = 10
+"""Of one of them: an album of Telegram or Discord."""
 
 KEPT_S = 86_400.0
 """A day: what is older is no context of what is asked now."""
@@ -59,7 +85,12 @@ class GroupContext:
         if not text:
             return False
         overheard = Overheard(
-            id=arrival.id, sender_id=arrival.sender.id, sender_name=arrival.sender.name, text=text, at=at
+            id=arrival.id,
+            sender_id=arrival.sender.id,
+            sender_name=arrival.sender.name,
+            text=text,
+            at=at,
+            attachments=arrival.attachments[:FILES_MAX],
         )
         status: bytes = await self._bus.run(
             OVERHEAR,
@@ -84,14 +115,8 @@ class GroupContext:
 
 def _said(arrival: Arrival) -> str:
     """What an arrival says, in words."""
-    parts = [*_named(arrival.attachments), arrival.text.strip()]
     # What is no text (half of a character) can be sent nowhere.
-    return "\n".join(filter(None, parts))[:TEXT_CHARS].encode("utf-8", "replace").decode()
-
-
-def _named(attachments: Iterable[Attachment]) -> Iterable[str]:
-    for each in attachments:
-        yield f"[{each.kind}: {' '.join(each.name.split())}]" if each.name else f"[{each.kind}]"
+    return said_with(arrival.attachments, arrival.text)[:TEXT_CHARS].encode("utf-8", "replace").decode()
 
 
 # The loop guard: two bots that answer each other would never stop.

@@ -11,7 +11,7 @@ from channels.arrival import Arrival, Press, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
 from channels.intake.arrival_case import ArrivalCase, session_of, text_of
-from channels.intake.group_messages import GroupContext, LoopGuard, place_of
+from channels.intake.group_messages import AskedAlbums, GroupContext, LoopGuard, place_of
 from channels.intake.message_bursts import PASTE_S, Pastes, plain
 from channels.intake.reactions import Reactions
 from daemon import metrics
@@ -70,6 +70,7 @@ class Intake:
         self._lines = AccessNotices(process.bus)
         self._loops = LoopGuard(process.bus)
         self._overhearing = GroupContext(process.bus)
+        self._albums = AskedAlbums()
         self._reactions = Reactions(process.bus, channel.name)
         self._amendments = MessageEdits(process.bus, process.config.queue)
         self._shown = shown or _Nothing()
@@ -206,7 +207,7 @@ class Intake:
             case = msgspec.structs.replace(case, arrival=msgspec.structs.replace(case.arrival, mentioned=True))
         arrival = case.arrival
         command = command_of(arrival.text)
-        place = place_of(self._config.access, arrival, command)
+        place = self._albums.place(str(case.session), arrival, place_of(self._config.access, arrival, command))
         if place == "nothing":
             return "ignored"
         if place == "overheard":

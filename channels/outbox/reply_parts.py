@@ -1,6 +1,6 @@
-"""The contents of a reply's parts: pieces of its text first, then its files, each a part of its own.
+"""The contents of a reply's parts: pieces of its text first, then its files, each a message of a platform.
 
-A short text is one part with the first file, below which it stands, if the platform can do that.
+A short text is one part with the first files, below which it stands, if the platform can do that.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import anyio.to_thread
 import msgspec
 
-from channels.base import Channel
+from channels.base import Channel, Limits
 from channels.text import pieces
 from daemon.events import Attachment, Reply
 from daemon.wording import Language
@@ -24,7 +24,7 @@ class PartContent(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
     document: str = ""
     attachments: tuple[Attachment, ...] = ()
-    """One at most: of several, nobody could know which of them arrived."""
+    """Several only on a platform that takes all of them or none: else nobody could know which of them arrived."""
 
 
 class ReplyParts:
@@ -57,14 +57,13 @@ class ReplyParts:
         return self._with_files(found, [file for file in reply.attachments if file not in left_out])
 
     def _with_files(self, found: list[PartContent], files: Sequence[Attachment]) -> list[PartContent]:
-        """``found`` and a part for each file; a short text is the caption of the first file."""
-        parts = [PartContent(attachments=(file,)) for file in files]
-        limits = self._channel.limits
+        """``found`` and the parts for files; a short text is the caption of the first one."""
+        parts = [PartContent(attachments=album) for album in albums(files, self._channel.limits)]
         # A voice message is the text once more, which was shown while it was written.
         if len(found) == 1 and not found[0].document and files and files[0].kind != "voice":
             text = found[0].text
-            if self._channel.length(text) <= limits.caption_max:
-                return [PartContent(text=text, attachments=(files[0],)), *parts[1:]]
+            if self._channel.length(text) <= self._channel.limits.caption_max:
+                return [msgspec.structs.replace(parts[0], text=text), *parts[1:]]
         return found + parts
 
     def _pieces(self, text: str) -> list[PartContent]:
@@ -81,3 +80,17 @@ class ReplyParts:
     def _too_large(self, file: Attachment) -> str:
         megabytes = f"{file.size_bytes / 1_000_000:,.1f}"
         return say("file_too_large", self._language, name=file.name or file.path, megabytes=megabytes)
+
+
+def albums(files: Sequence[Attachment], limits: Limits) -> list[tuple[Attachment, ...]]:
+    """Files as messages of a platform; a recording of an answer is a message of its own."""
+    found: list[tuple[Attachment, ...]] = []
+    room, room_bytes = 0, 0
+    for file in files:
+        is_alone = file.kind == "voice"
+        if is_alone or not room or file.size_bytes > room_bytes:
+            found.append(())
+            room, room_bytes = limits.files_max, limits.send_max_bytes
+        found[-1] += (file,)
+        room, room_bytes = 0 if is_alone else room - 1, room_bytes - file.size_bytes
+    return found

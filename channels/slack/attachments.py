@@ -7,13 +7,14 @@ Only that one is seen by people, so whatever goes wrong before it can be done ag
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
 
 import anyio
 
 from channels.base import Part
 from channels.file_transfer import content_of
+from channels.media import IMAGE_TYPES, file_kind
 from channels.slack.api import Api
 from channels.slack.api_types import Attached, File, Message, Shape, lenient, objects_in
 from channels.slack.mrkdwn import NOBODY, linked, name_in, plain, sound
@@ -23,9 +24,6 @@ from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
 
 # What comes with a message beside its words: files to fetch, what is passed on, what apps made. Pure.
-
-IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
-"""Files of these types are images to a model."""
 
 HEAVY_BYTES = 3_750_000
 """A larger picture is shown to no model (``PICTURE_MAX_BYTES``): the smaller one that Slack made of it is fetched."""
@@ -109,7 +107,13 @@ def _attachment(file: File) -> Attachment:
         name = f"{name}.html"
     url = file.url_private_download or file.url_private
     # Without an address (files of other workspaces) it is asked for when it is fetched.
-    return Attachment(kind=_kind(file), name=name, size_bytes=max(file.size, 0), source=f"{file.id} {url}".strip())
+    return Attachment(
+        kind="voice" if file.subtype == "slack_audio" else file_kind(file.mimetype, name),
+        name=name,
+        size_bytes=max(file.size, 0),
+        source=f"{file.id} {url}".strip(),
+        spoken=file.subtype == "slack_video",
+    )
 
 
 def _small(file: File) -> str:
@@ -123,17 +127,6 @@ def _small(file: File) -> str:
 
 def _name(file: File) -> str:
     return sound(file.name or file.title)[-NAME_MAX_CHARS:]
-
-
-def _kind(file: File) -> Literal["image", "document", "audio", "video", "voice"]:
-    if file.subtype == "slack_audio":
-        return "voice"
-    mimetype = file.mimetype.lower()
-    if mimetype in IMAGE_TYPES:
-        return "image"
-    if mimetype.startswith("audio/"):
-        return "audio"
-    return "video" if mimetype.startswith("video/") else "document"
 
 
 def _card(card: Attached, names: Mapping[str, str]) -> str:

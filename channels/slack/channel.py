@@ -35,6 +35,7 @@ LIMITS = Limits(
     typing_lasts_s=120.0,  # Web API, ``assistant.threads.setStatus``: two minutes
     fetch_max_bytes=FETCH_MAX_BYTES,
     send_max_bytes=SEND_MAX_BYTES,
+    files_max=10,  # as many as people can add to a message
 )
 
 CHAT_COUNT, CHAT_S = 3, 3.0

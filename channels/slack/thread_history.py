@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 
+from channels.quoted_message import said_with
 from channels.slack.api import Api
 from channels.slack.api_types import Message, MissingScope, lenient, objects_in
 from channels.slack.attachments import attachments_of
@@ -63,7 +64,7 @@ def _cursor(found: dict[str, Any]) -> str:
 
 
 KEPT_MAX = 50
-"""Messages told, the last ones before the question; as many as are overheard."""
+"""Messages told, the first one of the thread and the last ones before the question; as many as are overheard."""
 
 NAMES_S = 1.0
 """How long the names of those who spoke may take."""
@@ -82,11 +83,12 @@ class ThreadHistory:
             return ()
         deadline = anyio.current_time() + timeout_s
         latest = inbound.id if is_ts(inbound.id) else ""
-        kept: deque[Message] = deque(maxlen=KEPT_MAX)
+        root, last = list[Message](), deque[Message](maxlen=KEPT_MAX - 1)
         messages = messages_in(self._api, inbound.chat, thread=inbound.thread, deadline=deadline, latest=latest)
         async for each in messages:
             if _counts(message := lenient(Message, each), latest):
-                kept.append(message)
+                (root if message.ts == inbound.thread else last).append(message)
+        kept = [*root, *last]
         wanted = [who for message in kept for who in people_of(message)]
         patience_s = max(0.0, min(NAMES_S, deadline - anyio.current_time()))
         names = {me.user: me.name, **await self._people.names(wanted, patience_s=patience_s)}
@@ -101,9 +103,11 @@ def _counts(message: Message, latest: str) -> bool:
 
 def _said(message: Message, names: Mapping[str, str]) -> Overheard | None:
     sender = sender_of(message, names)
-    files = [f"[{each.kind}: {each.name}]" for each in attachments_of(message)]
-    text = "\n".join(filter(None, (*files, words_of(message, names))))
+    files = attachments_of(message)
+    text = said_with(files, words_of(message, names))
     if sender is None or not text:
         return None
     at = dt.datetime.fromtimestamp(float(message.ts), dt.UTC)
-    return Overheard(id=message.ts, sender_id=sender.id, sender_name=sender.name, text=text, at=stamp(at))
+    return Overheard(
+        id=message.ts, sender_id=sender.id, sender_name=sender.name, text=text, at=stamp(at), attachments=files
+    )

@@ -150,23 +150,10 @@ class Origin(Shape, frozen=True):
         )
 
 
-class Message(Shape, frozen=True, rename={"sender": "from"}):
-    """Something said in a chat, or something that happened there."""
+class Media(Shape, frozen=True):
+    """The files of a message, and what is neither text nor a file."""
 
-    message_id: int
-    chat: Chat
-    sender: User | None = None
-    sender_chat: Chat | None = None
-    message_thread_id: int = 0
-    is_topic_message: bool = False
-    text: str = ""
-    caption: str = ""
-    entities: tuple[Entity, ...] = ()
-    caption_entities: tuple[Entity, ...] = ()
-    reply_to_message: "Message | None" = None
-    quote: TextQuote | None = None
-    forward_origin: Origin | None = None
-    media_group_id: str = ""
+    message_id: int = 0
     photo: tuple[PhotoSize, ...] = ()
     document: File | None = None
     animation: File | None = None
@@ -181,6 +168,32 @@ class Message(Shape, frozen=True, rename={"sender": "from"}):
     poll: Poll | None = None
     dice: Dice | None = None
     rich_message: Any = None
+
+
+class ExternalReply(Media, frozen=True):
+    """A message of another chat that is answered, without its text."""
+
+    origin: Origin | None = None
+
+
+class Message(Media, frozen=True, kw_only=True, rename={"sender": "from"}):
+    """Something said in a chat, or something that happened there."""
+
+    message_id: int  # pyright: ignore[reportGeneralTypeIssues] - without one, an update is unreadable
+    chat: Chat
+    sender: User | None = None
+    sender_chat: Chat | None = None
+    message_thread_id: int = 0
+    is_topic_message: bool = False
+    text: str = ""
+    caption: str = ""
+    entities: tuple[Entity, ...] = ()
+    caption_entities: tuple[Entity, ...] = ()
+    reply_to_message: "Message | None" = None
+    external_reply: ExternalReply | None = None
+    quote: TextQuote | None = None
+    forward_origin: Origin | None = None
+    media_group_id: str = ""
     forum_topic_created: Any = None
     migrate_to_chat_id: int = 0
     migrate_from_chat_id: int = 0

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
 from channels.file_transfer import content_of
+from channels.media import Kind, file_kind
 from channels.telegram.api import Upload
-from channels.telegram.api_types import File, Message, PhotoSize
+from channels.telegram.api_types import File, Media, Message, PhotoSize
 from daemon.events import Attachment
 
 # What comes with a message beside its words: files to fetch, and things that a line of text can name. Pure.
@@ -16,16 +17,13 @@ from daemon.events import Attachment
 PHOTO_SIDE_MAX = 1_280
 """Of the sizes of a photo, the largest that is no wider or higher is fetched: models look at no more than that."""
 
-IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/webp", "image/gif"})
-"""Documents of these types are images to a model."""
-
 NAME_MAX_CHARS = 200
 
 PLAIN = frozenset(Message.__struct_encode_fields__) | frozenset(
     {
         *("date", "edit_date", "author_signature", "via_bot", "sender_boost_count", "sender_business_bot", "effect_id"),
         *("business_connection_id", "is_automatic_forward", "has_protected_content", "is_from_offline", "quote"),
-        *("link_preview_options", "external_reply", "reply_to_story", "show_caption_above_media", "reply_markup"),
+        *("link_preview_options", "reply_to_story", "show_caption_above_media", "reply_markup"),
         *("has_media_spoiler", "paid_star_count", "sender_tag", "guest_bot_caller_user", "reply_to_checklist_task_id"),
     }
 )
@@ -48,24 +46,21 @@ SERVICE = (
 )
 """What names of things begin with that happened in a chat, and that nobody said."""
 
-_Kind = Literal["image", "document", "audio", "video", "voice"]
 
-
-def attachments_of(message: Message) -> tuple[Attachment, ...]:
+def attachments_of(message: Media) -> tuple[Attachment, ...]:
     """The files of a message."""
     return tuple(_found(message))
 
 
-def _found(message: Message) -> Iterator[Attachment]:
+def _found(message: Media) -> Iterator[Attachment]:
     number = message.message_id
     if photo := _fitting(message.photo):
         yield Attachment(kind="image", name=f"photo-{number}.jpg", size_bytes=photo.file_size, source=photo.file_id)
     # An animation is there as a document once more, for clients that know none.
     document = None if message.animation else message.document
     if document is not None:
-        kind: _Kind = "image" if document.mime_type.lower() in IMAGE_TYPES else "document"
-        yield _file(kind, document, f"document-{number}")
-    named: tuple[tuple[_Kind, File | None, str], ...] = (
+        yield _file(file_kind(document.mime_type, document.file_name), document, f"document-{number}")
+    named: tuple[tuple[Kind, File | None, str], ...] = (
         ("video", message.animation, f"animation-{number}.mp4"),
         ("audio", message.audio, f"audio-{number}"),
         ("video", message.video, f"video-{number}.mp4"),
@@ -74,12 +69,12 @@ def _found(message: Message) -> Iterator[Attachment]:
     )
     for kind, file, name in named:
         if file is not None:
-            yield _file(kind, file, name)
+            yield _file(kind, file, name, spoken=file is message.video_note)
 
 
-def _file(kind: _Kind, file: File, name: str) -> Attachment:
+def _file(kind: Kind, file: File, name: str, *, spoken: bool = False) -> Attachment:
     shown = (file.file_name or name)[-NAME_MAX_CHARS:]
-    return Attachment(kind=kind, name=shown, size_bytes=file.file_size, source=file.file_id)
+    return Attachment(kind=kind, name=shown, size_bytes=file.file_size, source=file.file_id, spoken=spoken)
 
 
 def _fitting(sizes: tuple[PhotoSize, ...]) -> PhotoSize | None:
@@ -90,7 +85,7 @@ def _fitting(sizes: tuple[PhotoSize, ...]) -> PhotoSize | None:
     return small[-1] if small else by_size[0]
 
 
-def line_of(message: Message) -> str:
+def line_of(message: Media) -> str:
     """What is neither words nor a file, in words; empty when there is nothing of the kind."""
     if message.rich_message:
         return "\n".join(_rich(message.rich_message)).strip()
@@ -98,7 +93,7 @@ def line_of(message: Message) -> str:
     return f"[{words.strip()}]" if words else ""
 
 
-def _things(message: Message) -> Iterator[str]:
+def _things(message: Media) -> Iterator[str]:
     if message.sticker is not None:
         yield f"sticker {message.sticker.emoji}"
     if message.dice is not None:

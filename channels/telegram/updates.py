@@ -5,11 +5,23 @@ from dataclasses import dataclass
 import msgspec
 
 from channels.arrival import Arrival, Press, Sender, reacted, unpacked
-from channels.telegram.api_types import Chat, Entity, Message, ReactionChange, ReactionKind, Update, User, lenient
+from channels.quoted_message import brought, quote_of
+from channels.telegram.api_types import (
+    ABSENT,
+    Chat,
+    Entity,
+    ExternalReply,
+    Message,
+    ReactionChange,
+    ReactionKind,
+    Update,
+    User,
+    lenient,
+)
 from channels.telegram.attachments import attachments_of, kind_of, line_of
 from channels.telegram.markdown import Utf16Text
 from daemon.config import TelegramConfig
-from daemon.events import Attachment, Quote
+from daemon.events import Quote
 from daemon.printable import one_line
 
 KINDS = ("message", "edited_message", "my_chat_member", "callback_query")
@@ -23,9 +35,6 @@ def kinds_of(config: TelegramConfig) -> tuple[str, ...]:
     """The types of updates that the server is asked for."""
     return (*KINDS, REACTIONS) if config.hear_reactions else KINDS
 
-
-QUOTE_MAX_CHARS = 1_000
-"""Of a message that another one answers."""
 
 GROUPS = frozenset({"group", "supergroup"})
 
@@ -81,7 +90,7 @@ class _Membership(msgspec.Struct, frozen=True):
 class _Query(msgspec.Struct, frozen=True, rename={"sender": "from"}):
     id: str
     sender: User
-    message: Message | None = None
+    message: msgspec.Raw = ABSENT
     data: str = ""
 
 
@@ -127,9 +136,9 @@ def _read_message(update: Update, said: msgspec.Raw, me: Me) -> Event:
 
 def _pressed(update: Update) -> Pressed | None:
     query = msgspec.json.decode(update.callback_query, type=_Query)
-    message = query.message
-    if message is None or not query.data:
+    if not query.message or not query.data:
         return None
+    message = lenient(Message, query.message)
     who, command = unpacked(query.data)
     arrival = Arrival(
         seen_as=str(update.update_id),
@@ -187,7 +196,9 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         return None
     answered = _answered(message)
     mentioned = direct or words.mentions_me or (answered is not None and _is(answered.sender, me))
-    brought = _brought(answered, me) if answered and mentioned else ()
+    pointed_at = answered or message.external_reply
+    # It may be old, or one that the bot was never sent.
+    lent = brought(attachments_of(pointed_at), _author(pointed_at, me)) if pointed_at and mentioned else ()
     if message.forward_origin is not None:
         # What somebody else said is no command of the person's who passes it on, and names nobody.
         text = f"[forwarded from {one_line(message.forward_origin.name) or '?'}]\n{text}"
@@ -202,9 +213,9 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         sender=sender,
         text=text,
         mentioned=mentioned,
-        attachments=(*brought, *attachments),
+        attachments=(*lent, *attachments),
         reply_to=str(answered.message_id) if answered else "",
-        quote=_quote(message, answered, me),
+        quote=_quote(message, pointed_at, me),
         album=message.media_group_id,
         edited=not update.message,
     )
@@ -233,26 +244,21 @@ def _answered(message: Message) -> Message | None:
     return answered
 
 
-def _brought(answered: Message, me: Me) -> tuple[Attachment, ...]:
-    """The files of the message that is answered: it may be old, or one that the bot was never sent."""
-    files = attachments_of(answered)
-    # Its own spoken answer is in the log as text.
-    return tuple(file for file in files if file.kind != "voice") if _is(answered.sender, me) else files
-
-
-def _quote(message: Message, answered: Message | None, me: Me) -> Quote | None:
+def _quote(message: Message, answered: Message | ExternalReply | None, me: Me) -> Quote | None:
     marked = message.quote.text if message.quote else ""
     if answered is None:
-        return Quote(text=marked[:QUOTE_MAX_CHARS], sender_name="?") if marked else None
-    files = ", ".join(f"[{file.kind}: {file.name}]" for file in attachments_of(answered))
-    said = marked or answered.text or answered.caption or line_of(answered)
-    text = " ".join(filter(None, (files, said)))
-    if not text:
-        return None
-    sender = _sender(answered)
-    if sender is None or _is(answered.sender, me):
-        return Quote(text=text[:QUOTE_MAX_CHARS], sender_name="" if sender else "?")
-    return Quote(text=text[:QUOTE_MAX_CHARS], sender_name=sender.name or "?", sender_id=sender.id)
+        return quote_of(marked, (), Sender(id=""))
+    own = answered.text or answered.caption if isinstance(answered, Message) else ""
+    return quote_of(marked or own or line_of(answered), attachments_of(answered), _author(answered, me))
+
+
+def _author(answered: Message | ExternalReply, me: Me) -> Sender | None:
+    """Who wrote the message that is answered; None: the bot."""
+    if isinstance(answered, Message):
+        return None if _is(answered.sender, me) else _sender(answered) or Sender(id="")
+    origin = answered.origin
+    user = origin.sender_user if origin else None
+    return None if _is(user, me) else Sender(id=str(user.id) if user else "", name=origin.name if origin else "")
 
 
 class _Words:

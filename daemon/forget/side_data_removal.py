@@ -13,7 +13,7 @@ from daemon.events import Inbound, LogEntry, Overheard
 from daemon.forget.archive_removal import Bury, ReplacedRecord
 from daemon.forget.forget_context import ForgetContext
 from daemon.forget.text_matcher import FORGOTTEN
-from daemon.inbox import mark_of, speech_mark
+from daemon.inbox import mark_of, overheard_mark, speech_mark
 from daemon.reminders import member_of, reminder_from
 from daemon.session import MessageEdits
 from daemon.sessionkey import SessionKey
@@ -40,6 +40,8 @@ def noting(bury: Bury, session: str, marks: set[str]) -> Bury:
             entry = _decode_entry(raw)
             if entry.id:
                 marks.add(mark_of(session, entry.id))
+            elif entry.person:
+                marks.add(overheard_mark(session, entry.person, entry.time))
             elif entry.answers:
                 marks.add(speech_mark(session, entry.turn))
         return buried

@@ -31,7 +31,7 @@ from daemon.forget.side_data_removal import (
     noting,
 )
 from daemon.forget.tombstone import EVERYTHING, Wanted
-from daemon.inbox import FOLDER, mark_of_session
+from daemon.inbox import FOLDER, mark_of_session, person_mark
 from daemon.memory.file_sync import is_shown
 from daemon.memory.memory_files import bot_of, memory_folder
 from daemon.scope import folder_of
@@ -155,6 +155,7 @@ async def _sessions(
     for session, scope in ground.others:
         count, marks = await work.stores.count_of(scope), set[str]()
         await forget_in_log(work, session, noting(messages_of(partial(_own, session, people), count), session, marks))
+        marks |= {person_mark(session, person) for person in people}  # what others replied to, or was overheard
         if marks:
             await _blocking(work, session, partial(_came_along, work, scope, marks.__contains__))
         await forget_overheard(work, session, people=people)

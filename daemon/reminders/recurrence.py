@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise, takewhile
 from typing import Literal
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from cronsim import CronSim, CronSimError
 from dateutil.rrule import rrule, rruleset, rrulestr
@@ -50,14 +50,21 @@ class Moment:
     """``missing``: the clocks skip this time, so it is meant as much later; ``twice``: the first of both is meant."""
 
 
+NO_PLACES = ("Factory", "localtime", "posixrules")
+"""Files of time zone databases that mean another time zone on each machine, or none."""
+
+
 def zone_of(name: str) -> ZoneInfo:
-    """The time zone of an IANA name.
+    """The time zone of an IANA name, in any case.
 
     Raises:
         ReminderRefused: there is no such zone.
     """
-    if zone_problem(name):
-        raise ReminderRefused("remind_zone", name=name[:60])
+    if zone_problem(name) or name in NO_PLACES:
+        found = {each.lower(): each for each in available_timezones() if each not in NO_PLACES}.get(name.lower())
+        if found is None:
+            raise ReminderRefused("remind_zone", name=name[:60])
+        name = found
     return ZoneInfo(name)
 
 

@@ -120,7 +120,7 @@ def planned(wish: ReminderRequest, place: ReminderPlace, *, reminder_id: str, no
         text=checked_text(wish.text),
         due=stamp(first.utc),
         local=first.local.isoformat(),
-        zone=wish.zone,
+        zone=zone.key,
         rule=rule,
         until=stamp(until) if until else "",
         left=left,

@@ -5,7 +5,10 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import Any, cast
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
 
 from daemon.config import TOOLS, DiscordConfig, FeishuConfig, Secret, SlackConfig, TelegramConfig
 from daemon.config.config_output import literal
@@ -26,8 +29,6 @@ from daemon.setup.answers import (
 # Tables as TOML that a person can go on editing. Pure.
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_HEAD = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$")
-_ANY_HEAD = re.compile(r"\s*\[")
 
 
 def toml_of(tables: Table) -> str:
@@ -38,11 +39,13 @@ def toml_of(tables: Table) -> str:
 def changed(text: str, tables: Table) -> str:
     """``text`` changed so that it holds ``tables``, with its comments and order wherever that can be done."""
     try:
-        edited = "\n".join(_edited(text.splitlines(), tomllib.loads(text), tables)).rstrip("\n") + "\n"
+        document = tomlkit.parse(text)
+        _edit(document, tomllib.loads(text), tables)
+        edited = tomlkit.dumps(document).strip("\n") + "\n"
         if tomllib.loads(edited) == tables:
             return edited
-    except tomllib.TOMLDecodeError:
-        pass  # a value over several lines, or another way of writing that is not understood here
+    except (TOMLKitError, tomllib.TOMLDecodeError):
+        pass  # a form of TOML that the library does not edit
     return toml_of(tables)
 
 
@@ -88,13 +91,18 @@ def _value(value: object) -> str:
     return literal(value)
 
 
-# Changing a text line by line
-
-
-def _edited(lines: list[str], before: Table, after: Table) -> list[str]:
-    for path, key, value in differences(before, after):
-        lines = _with_value(lines, path, key, value)
-    return lines
+def _edit(section: Any, before: Table, after: Table) -> None:
+    """Change a section of a document of tomlkit from ``before`` to ``after``."""
+    for key in before.keys() - after.keys():
+        del section[key]
+    for key, value in after.items():
+        old = before.get(key)
+        if is_table(value) and is_table(old):
+            _edit(section[key], old, value)
+        elif value != old or type(value) is not type(old):
+            section[key] = value
+            if is_table(value):
+                section[key].add(tomlkit.nl())
 
 
 def differences(
@@ -110,73 +118,6 @@ def differences(
             yield from differences(old or {}, value, (*path, key))
         elif value != old or type(value) is not type(old):
             yield path, key, value
-
-
-def _with_value(lines: list[str], path: tuple[str, ...], key: str, value: object | None) -> list[str]:
-    begin, end = _place(lines, path)
-    if begin is None:
-        if value is None:
-            return lines
-        return [*lines, "", f"[{_dotted(path)}]", f"{_key(key)} = {_value(value)}"]
-    own = re.compile(rf"\s*{re.escape(_key(key))}\s*=")
-    at = next((at for at in range(begin, end) if own.match(lines[at])), None)
-    new = [] if value is None else [f"{_key(key)} = {_value(value)}"]
-    if at is not None:
-        upto = _upto(lines, at, end)
-        return [*lines[:at], *(line + _comment(lines[upto - 1]) for line in new), *lines[upto:]]
-    while end > begin and not lines[end - 1].strip():
-        end -= 1
-    return [*lines[:end], *new, *lines[end:]]
-
-
-def _upto(lines: list[str], at: int, end: int) -> int:
-    """The line after a value that begins at the line ``at``, and may go over several."""
-    return next((upto for upto in range(at + 1, end + 1) if _reads("\n".join(lines[at:upto]))), at + 1)
-
-
-def _comment(line: str) -> str:
-    """The comment behind a value, with the blanks before it; empty if it has none."""
-    # A sign in a text begins no comment: without its end, what is before it cannot be read.
-    at = next((at for at, sign in enumerate(line) if sign == "#" and _is_value(line[:at])), len(line))
-    return line[len(line[:at].rstrip()) :] if at < len(line) else ""
-
-
-def _is_value(text: str) -> bool:
-    """Whether a key and its value end here, or the last line of a list."""
-    return text.strip() != "" and (_reads(text) or _reads(f"list = [{text}"))
-
-
-def _reads(text: str) -> bool:
-    try:
-        tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        return False
-    return True
-
-
-def _place(lines: list[str], path: tuple[str, ...]) -> tuple[int | None, int]:
-    """The lines of a section; None: there is no such heading."""
-    begin = 0 if not path else None
-    for at, line in enumerate(lines):
-        if begin is not None and _ANY_HEAD.match(line):
-            return begin, at
-        found = _HEAD.match(line) if begin is None else None
-        if found and _parts(found[1]) == path:
-            begin = at + 1
-    return begin, len(lines)
-
-
-def _parts(heading: str) -> tuple[str, ...] | None:
-    """The names in a heading as ``[bots."a b"]``; None when it is none."""
-    try:
-        table: object = tomllib.loads(f"[{heading}]")
-    except tomllib.TOMLDecodeError:
-        return None
-    parts: list[str] = []
-    while is_table(table) and table:
-        ((name, table),) = table.items()
-        parts.append(name)
-    return tuple(parts)
 
 
 @dataclass(frozen=True, kw_only=True)

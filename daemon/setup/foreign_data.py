@@ -15,13 +15,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, cast
 
+import json5
+
 from daemon.clock import MINUTE
 from daemon.config import Secret
 from daemon.config.secret import read_secret_file
 from daemon.errors import ConfigError, InboundError
 from daemon.memory import ForeignMemory
 from daemon.setup.foreign_settings import Settings, nanobot_settings, openclaw_settings
-from daemon.setup.json5 import read_json5
 
 Program = Literal["nanobot", "OpenClaw"]
 
@@ -98,6 +99,22 @@ def _layout(folder: Path) -> tuple[Program, Path | None, Path]:
         f"--from {folder}: the folder contains no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) installation. "
         "Specify the folder that contains its config.json or openclaw.json, or its workspace."
     )
+
+
+def read_json5(text: str) -> dict[str, object]:
+    """The object that ``text`` holds as JSON or JSON5; an empty one for any other value.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    try:
+        try:
+            value: object = json.loads(text)
+        except ValueError:
+            value = json5.loads(text)  # takes a hundred times as long
+    except RecursionError as error:
+        raise ValueError from error  # nested too deep
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 def _is_nanobot(config: Path) -> bool:

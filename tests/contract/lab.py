@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 import anyio
 
@@ -26,6 +27,7 @@ class Fault(Enum):
     CUT_BEFORE = "the connection is cut after the request was sent, and nothing was done"
     CUT_AFTER = "the connection is cut after it was done"
     HANG = "it is done, and no answer comes"
+    STALL = "it is done, and half of the answer comes"
 
 
 class Feature(Enum):
@@ -47,6 +49,8 @@ class Feature(Enum):
     DELETING = "people can take back what they said, and the bot is told"
     REACTING = "people can mark what the bot said, and the bot is told"
     FINDING = "what the bot sent can be looked for: the adapter is a ``Finds``"
+    LENDING = "an answer brings along the files of the message that it answers"
+    VOICES = "a recording of the bot's can be shown as a voice message"
     BUTTONS = "choices have buttons, and the bot is told who pressed one"
     LOOKING_BACK = "what was said in a thread can be read later: the adapter is a ``LooksBack``"
 
@@ -57,7 +61,11 @@ class Shown:
     text: str
     files: tuple[str, ...] = ()  # their names
     reply_to: str = ""
+    is_voice: bool = False
     buttons: tuple[str, ...] = ()  # their labels
+
+
+Kind = Literal["document", "image", "voice", "audio", "video note"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +83,8 @@ class Said:
     removed: bool = False  # the mark is taken away
     album: str = ""
     file: bytes | None = None  # something that comes with it
+    kind: Kind = "document"
+    files: int = 1  # so often
 
 
 class Lab(ABC):
@@ -86,6 +96,8 @@ class Lab(ABC):
     workspace: Path  # where the files lie that the bot sends
     missing: frozenset[Feature] = frozenset()  # what there is not on this platform
     impossible: frozenset[Fault] = frozenset()  # what cannot go wrong on this platform
+    recordings: tuple[Kind, ...] = ()  # kinds of recordings that people send
+    files_max: int = 1  # files in a message of a person
     _threads = 40
 
     def __init__(self) -> None:
@@ -158,6 +170,9 @@ class Lab(ABC):
     def fail_updates(self, *faults: Fault) -> None:
         """Let the next requests go wrong, see ``update_faults``."""
         self.update_faults += faults
+
+    def age(self) -> None:  # noqa: B027 - on most platforms nothing changes
+        """A day goes by: addresses that the platform signs are not valid any more."""
 
     @abstractmethod
     def lock_out(self) -> None:

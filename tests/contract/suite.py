@@ -39,6 +39,7 @@ ERRORS = {
     Fault.CUT_BEFORE: SendUnknown,
     Fault.CUT_AFTER: SendUnknown,
     Fault.HANG: SendUnknown,
+    Fault.STALL: SendUnknown,
 }
 DONE = frozenset({Fault.CUT_AFTER, Fault.HANG})  # faults after which it was done all the same
 
@@ -48,7 +49,7 @@ IN_NO_DOUBT = {fault: SendRejected if fault is Fault.REJECTED else SendRefused f
 
 
 def each_fault(*faults: Fault) -> Callable[[Any], Any]:
-    """A test for each of these faults, or for all, unless it is impossible on the platform."""
+    """A test for each of these faults, or for all but ``STALL``, unless it is impossible on the platform."""
 
     def over(test: Any) -> Any:
         @functools.wraps(test)
@@ -56,7 +57,7 @@ def each_fault(*faults: Fault) -> Callable[[Any], Any]:
             if fault not in lab.impossible:
                 await test(self, lab, fault)
 
-        return each_row("fault", faults or Fault)(unless_impossible)
+        return each_row("fault", faults or [each for each in Fault if each is not Fault.STALL])(unless_impossible)
 
     return over
 
@@ -86,7 +87,7 @@ def needs(*features: Feature) -> Callable[[Any], Any]:
 def go_wrong(lab: Lab, fault: Fault) -> None:
     """Let the next request go wrong; the time for one that hangs is over once it has arrived."""
     lab.fail(fault)
-    if fault is Fault.HANG:
+    if fault in (Fault.HANG, Fault.STALL):
         put_forward_when(lambda: not lab.faults)
 
 
@@ -264,10 +265,33 @@ class ChannelContract:
         assert sum(len(each.files) for each in shown) == 1
 
     @needs(Feature.DOCUMENTS)
+    async def test_as_many_files_as_the_platform_takes_are_one_message(self, lab: Lab) -> None:
+        files = tuple([a_file(lab, f"{number}.csv") for number in range(lab.channel.limits.files_max)])
+        part = a_part("", attachments=files)
+
+        sent = await lab.channel.send(lab.chat, part, timeout_s=HANG_S)
+
+        [shown] = lab.shown(lab.chat)
+        assert (shown.id, shown.files) == (sent, tuple([file.name for file in files]))
+        if Feature.FINDING not in lab.missing:
+            assert await found(lab, lab.chat, part) == sent
+
+    @needs(Feature.DOCUMENTS)
+    async def test_a_recording_is_shown_as_a_voice_message_if_there_are_any(self, lab: Lab) -> None:
+        a_file(lab, "answer.ogg", OPUS)
+        file = Attachment(kind="voice", name="answer.ogg", path="answer.ogg", size_bytes=len(OPUS))
+        part = a_part("", attachments=(file,))
+
+        sent = await lab.channel.send(lab.chat, part, timeout_s=HANG_S)
+
+        [shown] = lab.shown(lab.chat)
+        assert (shown.id, shown.files, shown.is_voice) == (sent, ("answer.ogg",), Feature.VOICES not in lab.missing)
+        if Feature.FINDING not in lab.missing:
+            assert await found(lab, lab.chat, part) == sent
+
+    @needs(Feature.DOCUMENTS)
     async def test_a_file_of_the_bots_is_shown_by_its_name(self, lab: Lab) -> None:
-        lab.workspace.mkdir(parents=True, exist_ok=True)
-        (lab.workspace / "tides.csv").write_text("time,height\n")
-        file = Attachment(kind="document", name="tides.csv", path="tides.csv", size_bytes=12)
+        file = a_file(lab)
 
         sent = await lab.channel.send(lab.chat, a_part("", attachments=(file,)), timeout_s=HANG_S)
 
@@ -506,9 +530,7 @@ class ChannelContract:
 
     @needs(Feature.FINDING, Feature.DOCUMENTS)
     async def test_a_long_reply_and_a_file_are_found_too(self, lab: Lab) -> None:
-        lab.workspace.mkdir(parents=True, exist_ok=True)
-        (lab.workspace / "tides.csv").write_text("time,height\n")
-        file = Attachment(kind="document", name="tides.csv", path="tides.csv", size_bytes=12)
+        file = a_file(lab)
         long = a_part("It begins so …", document="It begins so and goes on.")
         for chat in await its_chats(lab):
             assert await found(lab, chat, a_part("", number=1, attachments=(file,))) == ""
@@ -596,9 +618,55 @@ class ChannelContract:
     async def test_a_file_can_be_fetched_by_another_process(self, lab: Lab) -> None:
         """The one that runs the turn, which has not received anything."""
         [attachment] = await _attachments(lab, b"for all of us")
+        lab.age()
 
         async with lab.again() as other:
             assert await other.fetch(attachment, timeout_s=HANG_S) == b"for all of us"
+
+    @needs(Feature.FILES)
+    async def test_all_files_of_a_message_come_along_and_recordings_are_known_as_such(self, lab: Lab) -> None:
+        several = await _attachments(lab, b"one of them", files=lab.files_max)
+        recordings = [each for kind in lab.recordings for each in await _attachments(lab, b"OggS", kind=kind)]
+
+        assert [each.is_speech for each in several] == [False] * lab.files_max
+        assert [await lab.channel.fetch(each, timeout_s=HANG_S) for each in several] == [b"one of them"] * lab.files_max
+        assert [each.is_speech for each in recordings] == [True] * len(lab.recordings)
+
+    @needs(Feature.FILES, Feature.LENDING, Feature.GROUPS)
+    async def test_an_answer_brings_along_the_files_of_the_message_that_it_answers(self, lab: Lab) -> None:
+        """Those of that message alone, and only if the bot is meant; also files of the bot's own."""
+        sent = await lab.channel.send(lab.group, a_part("", attachments=(a_file(lab),)), timeout_s=HANG_S)
+        first = await in_group(lab, "", sender="2002", mentioned=False, file=b"a map", files=lab.files_max)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            second = await in_group(lab, "what is this?", answers=first)
+            await in_group(lab, "and that?", answers=second)
+            await in_group(lab, "no idea", answers=first, mentioned=False)
+            await in_group(lab, "yours?", answers=sent)
+            await heard.until(lambda: "yours?" in heard.texts)
+
+        said = {arrival.text: arrival for arrival in heard.arrivals}
+        lent = said["what is this?"].attachments
+        assert [each.sender_id for each in lent] == [lab.known_as("2002")] * lab.files_max
+        assert [await lab.channel.fetch(each, timeout_s=HANG_S) for each in lent] == [b"a map"] * lab.files_max
+        quote = said["what is this?"].quote
+        assert quote is not None and f"[document: {lent[0].name}]" in quote.text
+        assert not said["and that?"].attachments and not said["no idea"].attachments
+        [own] = said["yours?"].attachments
+        assert (own.name, own.sender_id) == ("tides.csv", "")
+        assert await lab.channel.fetch(own, timeout_s=HANG_S) == b"time,height\n"
+
+    @needs(Feature.FILES, Feature.LENDING, Feature.GROUPS, Feature.DELETING)
+    async def test_a_message_that_was_taken_back_lends_nothing(self, lab: Lab) -> None:
+        first = await in_group(lab, "", sender="2002", mentioned=False, file=b"a map")
+        await in_group(lab, "", sender="2002", deletes=first)
+        heard = Heard()
+        async with receiving(lab.channel, heard):
+            await in_group(lab, "what was it?", answers=first)
+            await heard.until(lambda: "what was it?" in heard.texts)
+
+        arrival = next(each for each in heard.arrivals if each.text == "what was it?")
+        assert (arrival.attachments, arrival.quote) == ((), None)
 
     @needs(Feature.FILES)
     async def test_a_file_that_is_not_there_is_refused_for_good(self, lab: Lab) -> None:
@@ -616,7 +684,7 @@ class ChannelContract:
             await lab.channel.fetch(told, timeout_s=HANG_S)
 
     @needs(Feature.FILES)
-    @each_fault()
+    @each_fault(*Fault)
     async def test_a_file_that_cannot_be_had_is_never_in_doubt(self, lab: Lab, fault: Fault) -> None:
         [attachment] = await _attachments(lab, b"content")
         go_wrong(lab, fault)
@@ -904,6 +972,18 @@ class ChannelContract:
             assert not {"elsewhere", "later", asked.text} & {each.text for each in before}
             assert all(datetime.fromisoformat(each.at).tzinfo for each in before)
 
+    @needs(Feature.LOOKING_BACK, Feature.GROUPS, Feature.THREADS, Feature.FILES)
+    async def test_what_was_said_in_a_thread_before_is_read_with_its_files(self, lab: Lab) -> None:
+        thread = await a_thread(lab)
+        said = Said(text="look", chat=thread.chat, thread=thread.thread, mentioned=False, file=b"a map", kind="image")
+        await lab.say(said)
+
+        before = (await said_before(lab, await asked_of(lab, thread)))[-1]
+
+        [file] = before.attachments
+        assert before.text, "without a text it would be left out"
+        assert await lab.channel.fetch(file, timeout_s=HANG_S) == b"a map"
+
     @needs(Feature.LOOKING_BACK, Feature.GROUPS, Feature.THREADS)
     async def test_outside_of_threads_there_is_nothing_to_look_back_at(self, lab: Lab) -> None:
         await say_in(lab, lab.group, "high at noon")
@@ -948,6 +1028,29 @@ class ChannelContract:
 
         assert not health.ok
         assert health.text
+
+
+OPUS = (
+    b"OggS"
+    + bytes(24)
+    + b"OpusHead"
+    + bytes([1, 1, 0x38, 1])
+    + bytes(40)
+    + b"OggS\0\4"
+    + (96_312).to_bytes(8, "little")
+)
+"""The beginning and the end of a recording of two seconds."""
+
+
+def a_file(lab: Lab, name: str = "tides.csv", content: bytes = b"time,height\n") -> Attachment:
+    """A file in the workspace of the bot."""
+    lab.workspace.mkdir(parents=True, exist_ok=True)
+    (lab.workspace / name).write_bytes(content)
+    return Attachment(kind="document", name=name, path=name, size_bytes=len(content))
+
+
+async def in_group(lab: Lab, text: str, **more: Any) -> str:
+    return await lab.say(Said(text=text, chat=lab.group.chat, **more))
 
 
 async def a_thread(lab: Lab) -> SessionKey:
@@ -1029,11 +1132,11 @@ async def _shown(lab: Lab) -> None:
         await anyio.sleep(0.005)
 
 
-async def _attachments(lab: Lab, content: bytes) -> tuple[Attachment, ...]:
+async def _attachments(lab: Lab, content: bytes, **more: Any) -> tuple[Attachment, ...]:
     """What comes with a message that somebody sends with a file."""
     heard = Heard()
     async with receiving(lab.channel, heard):
-        await lab.say(Said(text="look", file=content))
+        await lab.say(Said(text="look", file=content, **more))
         await heard.count(1)
         await lab.settled()
     return heard.arrivals[0].attachments

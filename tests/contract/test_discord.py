@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 
 import anyio
+import msgspec
 import pytest
 
 from channels.base import Channel
@@ -13,8 +14,10 @@ from daemon.config import Config, DiscordConfig, Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Heard, Lab, Said, Shown
-from tests.contract.suite import ChannelContract, receiving
+from tests.contract.suite import OPUS, ChannelContract, a_file, a_part, receiving
 from tests.fakes.discord import Call, Chat, Cut, FakeDiscord, Hang, Page, Person, Refuse
+from tests.fakes.discord.world import File
+from tests.limits import HANG_S
 
 NAME = "lake"
 HEARTBEAT_S = 0.05  # by which the platform hears what was dealt with
@@ -27,12 +30,17 @@ WRONG = {
     Fault.CUT_BEFORE: Cut(acted=False),
     Fault.CUT_AFTER: Cut(),
     Fault.HANG: Hang(),
+    Fault.STALL: Hang(half=True),
 }
+TYPES = {"image": "image/png", "voice": "audio/ogg", "audio": "audio/mpeg", "document": ""}
+VOICE = 1 << 13
 HEARS = ("connect", "GET bot")
 
 
 class DiscordLab(Lab):
     missing = frozenset({Feature.ALBUMS})
+    recordings = ("voice", "audio")
+    files_max = 10
 
     def __init__(self, discord: FakeDiscord, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]) -> None:
         super().__init__()
@@ -69,6 +77,7 @@ class DiscordLab(Lab):
                 text=message.text,
                 files=tuple(file.name for file in message.files),
                 reply_to=message.reply_to.id if message.reply_to else "",
+                is_voice=bool(message.flags & VOICE),
                 buttons=tuple(message.labels),
             )
             for message in self._chat(chat.thread or chat.chat).shown()
@@ -101,8 +110,16 @@ class DiscordLab(Lab):
             f"{named}{said.text}",
             by=self._person(said.sender, is_bot=said.is_bot),
             reply_to=chat.messages[said.answers] if said.answers else None,
-            files=[self.discord.file(said.file)] if said.file is not None else [],
+            files=[] if said.file is None else [self._file(said, said.file) for _ in range(said.files)],
+            **({"flags": VOICE} if said.kind == "voice" else {}),
         ).id
+
+    def _file(self, said: Said, data: bytes) -> File:
+        return self.discord.file(data, content_type=TYPES[said.kind])
+
+    def age(self) -> None:
+        for file in self.discord.world.files.values():
+            file.key = "another"
 
     async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
         self.discord.world.press(self._chat(chat.chat).messages[message_id], label, by=self._person(by))
@@ -154,6 +171,14 @@ class DiscordLab(Lab):
 
 
 class TestDiscord(ChannelContract, missing=DiscordLab.missing):
+    async def test_where_no_voice_message_is_allowed_a_recording_is_a_file(self, lab: DiscordLab) -> None:
+        lab.discord.world.chats[lab.chat.chat].takes_no_voice = True
+        file = msgspec.structs.replace(a_file(lab, "answer.ogg", OPUS), kind="voice")
+
+        await lab.channel.send(lab.chat, a_part("", attachments=(file,)), timeout_s=HANG_S)
+
+        assert [(shown.files, shown.is_voice) for shown in lab.shown(lab.chat)] == [(("answer.ogg",), False)]
+
     @pytest.fixture
     async def lab(self, process: Process, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[DiscordLab]:
         monkeypatch.setattr("channels.discord.gateway.PAUSE_MIN_S", 0.02)

@@ -36,6 +36,13 @@ WRONG: dict[Fault, Wrong] = {
     Fault.CUT_BEFORE: Cut(acted=False),
     Fault.CUT_AFTER: Cut(),
     Fault.HANG: Hang(),
+    Fault.STALL: Hang(half=True),
+}
+FILES = {
+    "image": ("image", ""),
+    "voice": ("audio", ""),
+    "video note": ("media", "said.mp4"),
+    "audio": ("file", "a.mp3"),
 }
 DOES = ("messages.", "reactions.", "cards.", "resources.", "images.", "files.")
 HEARS = ("ws.endpoint", "event")
@@ -45,6 +52,7 @@ class FeishuLab(Lab):
     missing = frozenset(
         {Feature.TYPING, Feature.ALBUMS, Feature.AMENDING, Feature.BOTS, Feature.BUTTONS, Feature.FINDING}
     )
+    recordings = ("voice", "audio", "video note")
 
     def __init__(
         self, feishu: FakeFeishu, process: Process, closing: tuple[anyio.CancelScope, anyio.Event], config: FeishuConfig
@@ -71,7 +79,13 @@ class FeishuLab(Lab):
 
     def shown(self, chat: SessionKey) -> list[Shown]:
         return [
-            Shown(id=message.id, text=message.text, files=self._files(message), reply_to=message.parent)
+            Shown(
+                id=message.id,
+                text=message.text,
+                files=self._files(message),
+                reply_to=message.parent,
+                is_voice=message.kind == "audio",
+            )
             for message in self.feishu.world.chats[chat.chat].shown(thread=chat.thread)
         ]
 
@@ -102,8 +116,11 @@ class FeishuLab(Lab):
         by, named = self._person(said.sender), said.mentioned and chat.kind == "group"
         if said.file is None:
             return chat.say(said.text, by=by, thread=said.thread, answers=said.answers, named=named).id
-        message = chat.say(by=by, kind="file", content={"file_key": "file_v3_1", "file_name": "said.bin"})
-        self.feishu.world.resources[(message.id, "file_v3_1")] = said.file
+        kind, name = FILES.get(said.kind, ("file", "said.bin"))
+        key, field = ("img_v3_1", "image_key") if kind == "image" else ("file_v3_1", "file_key")
+        content = {field: key, **({"file_name": name} if name else {})}
+        message = chat.say(by=by, kind=kind, content=content, thread=said.thread)
+        self.feishu.world.resources[(message.id, key)] = said.file
         return message.id
 
     async def say_nonsense(self) -> None:

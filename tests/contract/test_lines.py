@@ -86,9 +86,10 @@ class LinesLab(Lab):
         {
             *(Feature.ALBUMS, Feature.BUTTONS, Feature.THREADS, Feature.DELETING),
             *(Feature.REACTING, Feature.FINDING, Feature.LOOKING_BACK),
+            *(Feature.LENDING, Feature.VOICES),
         }
     )
-    impossible = frozenset({Fault.PAGE})
+    impossible = frozenset({Fault.PAGE, Fault.STALL})
 
     def __init__(self, process: Process, folder: Path) -> None:
         super().__init__()

@@ -39,13 +39,23 @@ WRONG: dict[Fault, Wrong] = {
     Fault.CUT_BEFORE: Cut(acted=False),
     Fault.CUT_AFTER: Cut(),
     Fault.HANG: Hang(),
+    Fault.STALL: Hang(half=True),
+}
+FILES: dict[str, dict[str, str]] = {
+    "document": {},
+    "image": {"mimetype": "image/png"},
+    "voice": {"mimetype": "audio/mp4", "subtype": "slack_audio"},
+    "audio": {"mimetype": "audio/mpeg"},
+    "video note": {"mimetype": "video/mp4", "subtype": "slack_video"},
 }
 DOES = ("chat.", "reactions.", "assistant.", "files.", "download", "conversations.")
 HEARS = ("apps.connections.open",)
 
 
 class SlackLab(Lab):
-    missing = frozenset({Feature.QUOTING, Feature.ALBUMS})
+    missing = frozenset({Feature.QUOTING, Feature.ALBUMS, Feature.LENDING, Feature.VOICES})
+    recordings = ("voice", "audio", "video note")
+    files_max = 10
 
     def __init__(
         self, slack: FakeSlack, process: Process, closing: tuple[anyio.CancelScope, anyio.Event], config: SlackConfig
@@ -121,7 +131,9 @@ class SlackLab(Lab):
             named + escaped(said.text),
             by=self._person(said.sender, is_bot=said.is_bot),
             thread=said.thread,
-            files=[self.slack.file(said.file)] if said.file is not None else [],
+            files=[]
+            if said.file is None
+            else [self.slack.file(said.file, **FILES[said.kind]) for _ in range(said.files)],
         ).ts
 
     async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:

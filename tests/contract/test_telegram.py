@@ -30,12 +30,15 @@ WRONG: dict[Fault, Wrong] = {
     Fault.CUT_BEFORE: Cut(acted=False),
     Fault.CUT_AFTER: Cut(),
     Fault.HANG: Hang(),
+    Fault.STALL: Hang(half=True),
 }
+KINDS = {"image": "photo", "video note": "video_note"}
 DOES = ("send", "edit", "delete", "setMessageReaction", "getFile", "download")
 
 
 class TelegramLab(Lab):
     missing = frozenset({Feature.DELETING, Feature.FINDING, Feature.LOOKING_BACK})
+    recordings = ("voice", "audio", "video note")
 
     def __init__(
         self, telegram: FakeTelegram, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]
@@ -72,6 +75,7 @@ class TelegramLab(Lab):
                 text=message.text,
                 files=(message.file.name,) if message.file else (),
                 reply_to=str(message.reply_to.id) if message.reply_to else "",
+                is_voice=message.file is not None and message.file.kind == "voice",
                 buttons=tuple(message.labels),
             )
             for message in self._chat(chat.chat).shown(thread=int(chat.thread or 0))
@@ -93,7 +97,8 @@ class TelegramLab(Lab):
             chat.react(marked, "" if said.removed else said.reaction, by=self._person(said.sender))
             return said.answers
         named = said.mentioned and chat.kind != "private"
-        file = self.telegram.file("document", said.file, name="said.bin") if said.file is not None else None
+        kind = KINDS.get(said.kind, said.kind)
+        file = self.telegram.file(kind, said.file, name="said.bin") if said.file is not None else None
         message = chat.say(
             f"@Pond_bot {said.text}" if named else said.text,
             by=self._person(said.sender, is_bot=said.is_bot),

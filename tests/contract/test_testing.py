@@ -34,7 +34,8 @@ FAULTS: dict[Fault, fakes.Fault] = {
 
 
 class SinkLab(Lab):
-    missing = frozenset({Feature.BUTTONS, Feature.CONTENTS})
+    missing = frozenset({Feature.BUTTONS, Feature.CONTENTS, Feature.LENDING, Feature.VOICES})
+    impossible = frozenset({Fault.STALL})
 
     def __init__(self, process: Process, workspace: Path, kind: type[TestingChannel] | None = None) -> None:
         super().__init__()

@@ -18,7 +18,7 @@ from daemon.errors import BusUnavailable, SendRejected
 from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import Feature, Heard, Lab, Said, Shown
+from tests.contract.lab import Fault, Feature, Heard, Lab, Said, Shown
 from tests.contract.suite import ChannelContract, a_part, receiving
 from tests.contract.test_testing import FAULTS
 from tests.fakes import sink as fakes
@@ -32,7 +32,13 @@ NAME = "forum"
 
 
 class WebhookLab(Lab):
-    missing = frozenset({Feature.ALBUMS, Feature.BUTTONS, Feature.FINDING, Feature.LOOKING_BACK})
+    missing = frozenset(
+        {
+            *(Feature.ALBUMS, Feature.BUTTONS, Feature.FINDING, Feature.LOOKING_BACK),
+            *(Feature.LENDING, Feature.VOICES),
+        }
+    )
+    impossible = frozenset({Fault.STALL})
 
     def __init__(self, process: Process, tasks: anyio.abc.TaskGroup) -> None:
         super().__init__()

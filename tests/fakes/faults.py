@@ -42,6 +42,7 @@ class Cut:
 @dataclass(frozen=True)
 class Hang:
     acted: bool = True
+    half: bool = False  # after half of the answer
 
 
 @dataclass(frozen=True)

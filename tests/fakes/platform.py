@@ -186,6 +186,8 @@ async def tell(wire: Wire, call: Call, status: int, whole: bytes, **headers: Any
             return False
         case Hang():
             call.answered = False
+            if call.fault.half:
+                await wire.respond(status, whole, half=True, **headers)
             with anyio.move_on_after(HANG_MAX_S):
                 await wire.left()
             return False

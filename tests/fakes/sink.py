@@ -227,7 +227,10 @@ class Sink:
             if each.id == message_id:
                 break
             sender = {"sender_id": each.sender.id, "sender_name": each.sender.name}
-            found.append({"id": each.id, "text": each.text, "at": "2026-11-20T12:00:00Z", **sender})
+            files = msgspec.to_builtins(each.attachments)
+            found.append(
+                {"id": each.id, "text": each.text, "at": "2026-11-20T12:00:00Z", "attachments": files, **sender}
+            )
         return found
 
     async def _say_updates(self, stream: SocketStream, target: str) -> None:

@@ -136,9 +136,16 @@ POINTS: dict[str, tuple[str, Callable[[Call], bool]]] = {
 """When the replica dies: as its call comes, once that is done, once it is answered; and which call."""
 
 
+PRESSES: dict[str, tuple[str, Callable[[Call], bool]]] = {
+    "press-answered": ("asked", lambda call: call.method == "answerCallbackQuery"),
+    "buttons-removed": ("acted", lambda call: call.method == "editMessageReplyMarkup"),
+}
+"""The same for a press: its command is accepted by then, and its update is not confirmed."""
+
+
 def dying(telegram: FakeTelegram, daemon: Daemon, point: str, number: int) -> anyio.Event:
     """Have a process killed by its ``number``-th call of the kind; set when that was done."""
-    when, which = POINTS[point]
+    when, which = {**POINTS, **PRESSES}[point]
     dead, seen = anyio.Event(), 0
 
     def look(call: Call) -> None:
@@ -188,6 +195,29 @@ async def _killed_at(tmp_path: Path, point: str, number: int) -> None:
 
         await here.see_all_is_well()
         assert here.telegram.bot.updates == []
+
+
+@pytest.mark.parametrize("point", ["press-answered", pytest.param("buttons-removed", marks=pytest.mark.slow)])
+async def test_a_press_is_carried_out_once_although_its_replica_is_killed(tmp_path: Path, point: str) -> None:
+    async with fake_openai() as model, lake(tmp_path, model=model) as here:
+        first = await here.first()
+        await here.start("channels")
+        ann = here.telegram.direct(here.telegram.person("Ann"))
+        here.say(ann, "remember the heron")
+        await here.all_answered()
+        ann.say("/forget heron")
+        await here.telegram.until(lambda: any(message.labels for message in ann.shown()), within_s=HANG_S)
+        [question] = [message for message in ann.shown() if message.labels]
+        dead = dying(here.telegram, first, point, 1)
+        ann.press(question, "Delete all entries")
+        with anyio.fail_after(HANG_S):
+            await dead.wait()
+        await here.kill(first)
+
+        await here.telegram.until(lambda: not question.labels and not here.telegram.bot.updates, within_s=HANG_S)
+        await here.telegram.until(lambda: any("I am deleting" in text for text in ann.texts()), within_s=HANG_S)
+        await here.all_delivered(NAME)
+        assert sum("I am deleting" in text for text in ann.texts()) == 1
 
 
 async def test_a_second_replica_takes_over_when_the_lease_of_a_killed_one_has_run_out(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ from daemon.errors import ModelRefused, ModelUnavailable, SendRefused, SendRejec
 from daemon.events import Attachment, Inbound, LogEntry, Overheard, Quote, Reply
 from daemon.export import ZipWriter, export, person_in, subject_of
 from daemon.forget import ForgetOrder, ForgetRequests, ForgetSearch, extent_of, stores_for
+from daemon.inbox import path_of
 from daemon.job_handlers import job_runner
 from daemon.jobs import Jobs
 from daemon.memory import Memories
@@ -500,6 +501,70 @@ async def test_a_voice_message_is_not_transcribed_when_a_limit_is_used_up(world:
     assert log[-1].unpaid
 
 
+@each_row(
+    ("kind", "spoken", "said"),
+    [
+        ("audio", False, "[audio: talk.mp4, 20 bytes, saved as inbox/{name}, transcribed] My canary sings."),
+        ("video", True, "[video: talk.mp4, 20 bytes, saved as inbox/{name}, transcribed] My canary sings."),
+        ("video", False, "[video: talk.mp4, 20 bytes, saved as inbox/{name}]"),
+    ],
+)
+async def test_audio_files_and_video_notes_are_transcribed(
+    world: World, platform: Platform, kind: Any, spoken: bool, said: str
+) -> None:
+    platform.files[f"{kind} {spoken}"] = b"\0\0\0\x20ftypisom" + b"\0" * 8
+    file = Attachment(kind=kind, name="talk.mp4", spoken=spoken, source=f"{kind} {spoken}")
+    async with fake_openai(heard_or_sung(Plain(SPEECH))) as server:
+        world.configure(**listening(server.base_url))
+        asked = await world.say("", attachments=(file,))
+        log = await world.answered(ScriptedModel("Seen."))
+
+    [entry] = [each for each in log if each.id == asked.id]
+    name = path_of(asked, 0).removeprefix("inbox/")
+    assert content(entry) == said.format(name=name)
+    assert len(server.requests) == ("transcribed" in said)
+
+
+async def test_pictures_that_were_overheard_are_shown_to_who_is_asked_about_them(
+    world: World, platform: Platform
+) -> None:
+    """The newest three that a model can be shown; nothing else of what was not said to the bot is fetched."""
+    platform.files = {str(number): PNG for number in range(9)}
+    others = (
+        Attachment(kind="document", name="plan.pdf", source="d"),
+        VOICE,
+        picture("huge", name="huge.png", size_bytes=4_000_000),
+    )
+    overheard = [
+        msgspec.structs.replace(HUMS, id=str(number), at=f"{DAY}T08:5{number}:00Z", attachments=(*others, each))
+        for number in range(5) if (each := picture(str(number), name=f"{number}.png"))
+    ]  # fmt: skip
+    await world.say("Which bird?", overheard=tuple(overheard), chat="g", chat_kind="group")
+    model = ScriptedModel("A heron.")
+
+    log = await world.answered(model, chat="g")
+
+    names = sorted(world.inbox(GROUP))
+    assert [content(entry) for entry in log[:6]] == [
+        "Bob hums",
+        "Bob hums",
+        *[f"Bob hums\n[image: {n + 2}.png, {len(PNG)} bytes, saved as inbox/{names[n]}]" for n in range(3)],
+        "Which bird?",
+    ]
+    assert sorted(platform.fetched) == ["2", "3", "4"]
+    assert sum(part["type"] == "image_url" for part in last_user(model)) == 3
+
+
+async def test_overheard_pictures_are_not_fetched_for_a_model_without_eyes(world: World, platform: Platform) -> None:
+    world.configure(model=ModelConfig(vision=False))
+    overheard = msgspec.structs.replace(HUMS, attachments=(picture("1"),))
+    await world.say("Which bird?", overheard=(overheard,), chat="g", chat_kind="group")
+
+    await world.answered(ScriptedModel("A heron."), chat="g")
+
+    assert platform.fetched == []
+
+
 async def test_without_a_server_the_model_knows_that_it_did_not_listen(world: World, platform: Platform) -> None:
     platform.files["v"] = RECORDING
     await world.say("", attachments=(VOICE,))
@@ -552,6 +617,17 @@ async def test_a_voice_message_is_answered_by_voice_and_as_text(world: World, pl
     amount = (await UsageBook(world.lab.bus).read([DAY], by="model"))["tts-1"]
     assert (amount.calls, amount.messages, amount.tokens_in) == (1, 0, len(text))
     assert amount.costs_nano == {"": len(text) * 15_000}
+
+
+async def test_a_recording_that_is_replied_to_is_not_answered_by_voice(world: World, platform: Platform) -> None:
+    platform.files["v"] = RECORDING
+    async with fake_openai(heard_or_sung(Plain(SPEECH))) as server:
+        world.configure(**speaking(server.base_url))
+        await world.say("What is it?", attachments=(msgspec.structs.replace(VOICE, sender_id="bob"),))
+        log = await world.answered(ScriptedModel("A canary."))
+
+    assert content(log[0]) == "What is it?\n[voice message] My canary sings."
+    assert log[-1].speech == ""
 
 
 @each_row(
@@ -642,12 +718,16 @@ async def test_a_picture_from_a_platform_is_seen_and_answered(process: Process, 
 
 
 async def a_group_with_files(world: World, platform: Platform) -> None:
-    platform.files = {"a": PNG, "b": PNG + b"!", "v": RECORDING}
-    said_aside = Overheard(id="0", sender_id="ann", sender_name="Ann", text="Ann hums", at=f"{DAY}T08:58:00Z")
+    platform.files = {"a": PNG, "b": PNG + b"!", "v": RECORDING, "h": PNG, "q": PNG}
+    said_aside = Overheard(
+        id="0", sender_id="ann", sender_name="Ann", text="Ann hums", at=f"{DAY}T08:58:00Z",
+        attachments=(picture("h", name="h.png"),),
+    )  # fmt: skip
     group: dict[str, Any] = {"chat": "g", "chat_kind": "group"}
     await world.say("Ann's", attachments=(picture("a", name="a.png"), VOICE), overheard=(said_aside, HUMS), **group)
     bobs: dict[str, Any] = {"sender_id": "bob", "sender_name": "Bob", **group}
-    await world.say("Bob's", attachments=(picture("b", name="b.png"),), **bobs)
+    quoted = picture("q", name="q.png", sender_id="ann")
+    await world.say("Bob's", attachments=(quoted, picture("b", name="b.png")), **bobs)
     await world.answered(ScriptedModel(), chat="g")
 
 
@@ -669,7 +749,7 @@ async def test_a_person_is_forgotten_with_overheard_messages_and_files(world: Wo
 
     assert record.status == "done", record
     assert extent["waiting"] == 1
-    assert extent["files"] == 2
+    assert extent["files"] == 4, "two of her own, one that was overheard, and one that Bob replied to"
     reader = SessionReader(world.lab.bus)
     state = await reader.state("phone:g")
     log = await reader.log("phone:g", first=0, upto=state.head, base=0)
@@ -693,14 +773,17 @@ async def waiting_in(world: World, session: str) -> list[Inbound]:
     return found
 
 
-async def test_a_word_that_was_overheard_or_quoted_is_forgotten(world: World) -> None:
-    await world.say("And?", overheard=(HUMS,), quote=Quote(text="he hums"), chat="g", chat_kind="group")
+async def test_a_word_that_was_overheard_or_quoted_is_forgotten(world: World, platform: Platform) -> None:
+    platform.files["1"] = PNG
+    hums = msgspec.structs.replace(HUMS, attachments=(picture("1"),))
+    await world.say("And?", overheard=(hums,), quote=Quote(text="he hums"), chat="g", chat_kind="group")
     await world.answered(ScriptedModel("Yes."), chat="g")
     order = ForgetOrder(name=GROUP, scopes=(GROUP,))
 
     await world.forget(order, ForgetSearch(text="hums"))
 
     assert "hums" not in str(await world.lab.dump())
+    assert world.inbox(GROUP) == {}
 
 
 async def test_a_word_takes_the_files_of_its_message_along_and_of_no_other(world: World, platform: Platform) -> None:
@@ -765,7 +848,7 @@ async def test_a_groups_export_holds_the_files_that_came(world: World, platform:
         await export(sources, subject, ZipWriter(file, now=world.process.clock.now()))
 
     with zipfile.ZipFile(tmp_path / "g.zip") as packed:
-        assert len([name for name in packed.namelist() if "/inbox/" in name]) == 3
+        assert len([name for name in packed.namelist() if "/inbox/" in name]) == 5
 
 
 async def test_overheard_people_are_shown(world: World, platform: Platform, capsys: pytest.CaptureFixture[str]) -> None:

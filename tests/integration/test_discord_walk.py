@@ -77,6 +77,23 @@ async def test_threads_are_conversations_of_their_own_and_a_reply_answers_the_qu
     assert "high at noon" not in str(model.requests[-1].body["messages"])
 
 
+async def test_pictures_that_were_not_for_the_bot_are_seen_when_it_is_asked_about_them(process: Process) -> None:
+    """Those of an album that was overheard; later only if a message replies to them."""
+    async with fake_discord(heartbeat_s=0.2) as discord, fake_openai() as model:
+        ann, ben = discord.person("Ann"), discord.person("Ben")
+        channel, me = discord.channel("birds"), discord.bot.person.mention
+        album = [discord.file(b"\x89PNG\r\n\x1a\n%d" % n, f"{n}.png", "image/png") for n in range(2)]
+        async with walking(process, discord, model):
+            shown = channel.say("", by=ben, files=album)
+            for number, (question, reply_to) in enumerate((("which?", None), ("why?", None), ("and these?", shown))):
+                channel.say(f"{me} {question}", by=ann, reply_to=reply_to)
+                await discord.said(channel, number + 1)
+
+    seen = [str(request.body["messages"][-1]["content"]) for request in model.requests]
+    assert [each.count("data:image/png") for each in seen] == [2, 0, 2]
+    assert "[In reply to Ben: " in seen[2]
+
+
 async def test_a_reaction_to_an_answer_is_read_with_the_next_question_of_its_thread(process: Process) -> None:
     async with fake_discord(heartbeat_s=0.2) as discord, fake_openai([Say("High at noon.")]) as model:
         ann, ben, pond = discord.person("Ann"), discord.person("Ben"), discord.bot.person.mention

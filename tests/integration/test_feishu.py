@@ -4,9 +4,11 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import anyio
 import pytest
+from msgspec.structs import replace as replaced
 from structlog.testing import capture_logs
 
 from channels.base import Finds
@@ -14,11 +16,10 @@ from channels.feishu import FeishuChannel
 from channels.push_checks import examine
 from daemon.config import AccessConfig, BotConfig, Config, FeishuConfig, Secret
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, SendRejected
-from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard, Said
-from tests.contract.suite import a_part, asked_of, receiving, said_before, say_in
+from tests.contract.suite import a_file, a_part, asked_of, receiving, said_before, say_in
 from tests.contract.test_feishu import FeishuLab, a_lab
 from tests.fakes.feishu import Cut, Hang, Refuse
 from tests.limits import HANG_S
@@ -97,9 +98,7 @@ async def test_no_secret_is_in_an_error(lab: FeishuLab) -> None:
 
 
 async def test_a_repeated_part_is_shown_once(lab: FeishuLab) -> None:
-    lab.workspace.mkdir(parents=True, exist_ok=True)
-    (lab.workspace / "tides.png").write_bytes(b"\x89PNG")
-    image = Attachment(kind="image", name="tides.png", path="tides.png", size_bytes=4)
+    image = replaced(a_file(lab, "tides.png", b"\x89PNG"), kind="image")
     for attempt in ("one", "two"):
         await lab.channel.send(lab.chat, a_part("beginning", document="whole", attempt=attempt), timeout_s=HANG_S)
         part = a_part("", number=1, attachments=(image,), attempt=attempt)
@@ -120,15 +119,16 @@ async def test_what_is_refused_as_a_card_goes_as_text(lab: FeishuLab, code: int)
     assert (message.kind, message.text) == ("text", f"refused with {code}")
 
 
-async def test_a_picture_that_feishu_does_not_take_goes_as_a_file(lab: FeishuLab) -> None:
-    lab.workspace.mkdir(parents=True, exist_ok=True)
-    (lab.workspace / "odd.png").write_bytes(b"no picture")
-    image = Attachment(kind="image", name="odd.png", path="odd.png", size_bytes=10)
+@each_row(("kind", "name"), [("image", "odd.png"), ("voice", "answer.mp3")])
+async def test_what_feishu_does_not_take_for_a_picture_or_a_voice_goes_as_a_file(
+    lab: FeishuLab, kind: Any, name: str
+) -> None:
+    file = replaced(a_file(lab, name, b"ID3 or anything"), kind=kind)
 
-    await lab.channel.send(lab.chat, a_part("", attachments=(image,)), timeout_s=HANG_S)
+    await lab.channel.send(lab.chat, a_part("", reply=name, attachments=(file,)), timeout_s=HANG_S)
 
-    [message] = lab.feishu.world.chats[lab.chat.chat].messages.values()
-    assert (message.kind, lab.shown(lab.chat)[0].files) == ("file", ("odd.png",))
+    message = list(lab.feishu.world.chats[lab.chat.chat].messages.values())[-1]
+    assert (message.kind, lab.shown(lab.chat)[-1].files) == ("file", (name,))
 
 
 async def test_what_was_asked_in_a_thread_that_is_gone_is_answered_in_the_chat(lab: FeishuLab) -> None:
@@ -366,7 +366,7 @@ async def test_a_deletion_that_cannot_be_looked_up_holds_up_no_message(
     assert all(each.deleted for each in heard.arrivals[:-1])
 
 
-async def test_the_last_messages_of_a_long_thread_before_the_question_are_read(lab: FeishuLab) -> None:
+async def test_the_first_and_the_last_messages_of_a_long_thread_before_the_question_are_read(lab: FeishuLab) -> None:
     thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
     chat, by = lab.feishu.world.chats[thread.chat], lab.feishu.world.person("ou_1001", "Person 1001")
     for number in range(300):
@@ -377,8 +377,21 @@ async def test_the_last_messages_of_a_long_thread_before_the_question_are_read(l
 
     before = await said_before(lab, asked)
 
-    assert [each.text for each in before] == [f"number {number}" for number in range(250, 300)]
-    assert {call.params["user_id"] for call in lab.feishu.called("users.get")} == {"ou_1001"}
+    last = [f"number {number}" for number in range(251, 300)]
+    assert [each.text for each in before] == ["Somebody began a thread.", *last]
+    assert {call.params["user_id"] for call in lab.feishu.called("users.get")} == {"ou_1001", "ou_3003"}
+
+
+@each_row("code", [99991672, 230027])
+async def test_without_the_permission_to_read_a_thread_its_first_message_is_read(lab: FeishuLab, code: int) -> None:
+    thread = SessionKey(channel=lab.channel.name, chat=lab.group.chat, thread=await lab.begin_thread())
+    await say_in(lab, thread, "high at noon")
+    asked = await asked_of(lab, thread)
+    lab.feishu.faults.on("messages.list", Refuse(code))
+
+    before = await said_before(lab, asked)
+
+    assert [each.text for each in before] == ["Somebody began a thread."]
 
 
 # Events by HTTP

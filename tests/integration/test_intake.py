@@ -172,15 +172,19 @@ async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(
 
 async def test_what_was_said_before_a_mention_comes_with_it_once(process: Process) -> None:
     intake = intake_of(with_channel(process))
-    for text in ("let us meet", "at nine"):
-        await intake.take(aside(text, who="bob"))
+    picture = Attachment(kind="image", name="map.png", source="f1")
+    await intake.take(aside("let us meet", who="bob"))
+    await intake.take(msgspec.structs.replace(aside("at nine", who="bob"), attachments=(picture,)))
     asked = an_arrival("when?", chat=GROUP)
     await intake.take(asked)
     await intake.take(asked)
     await intake.take(an_arrival("and where?", chat=GROUP))
 
     first, second = await accepted(process.bus)
-    assert [(each.text, each.sender_name) for each in first.overheard] == [("let us meet", "Bob"), ("at nine", "Bob")]
+    assert [(each.text, each.sender_name, each.attachments) for each in first.overheard] == [
+        ("let us meet", "Bob", ()),
+        ("[image: map.png]\nat nine", "Bob", (picture,)),
+    ]
     assert second.overheard == ()
 
 
@@ -205,7 +209,10 @@ async def test_what_was_overheard_and_spoilt_by_hand_is_left_out_and_words_that_
     key = process.bus.keys.overheard(str(SessionKey(channel=NAME, chat=GROUP)))
     said = '"sender_id":"b","text":"","at":""'
     for order, spoilt in enumerate(
-        ("no JSON", "7", "[]", '{"id":"1"}', f'{{"id":1,{said}}}', f'{{"id":"2",{said},"sender_name":7}}')
+        (
+            *("no JSON", "7", "[]", '{"id":"1"}', f'{{"id":1,{said}}}', f'{{"id":"2",{said},"sender_name":7}}'),
+            f'{{"id":"3",{said},"attachments":7}}',
+        )
     ):
         await process.bus.call("ZADD", key, str(order / 10), spoilt)
     await intake.take(an_arrival('say "overheard":[]', chat=GROUP))
@@ -318,6 +325,21 @@ async def test_bots_are_ignored_unless_the_configuration_wants_them(process: Pro
 
     [inbound] = await accepted(process.bus)
     assert inbound.overheard == ()
+
+
+async def test_all_later_parts_of_an_album_are_for_the_bot_if_one_of_them_is(process: Process) -> None:
+    intake = intake_of(with_channel(process))
+    photo = Attachment(kind="image", source="f1")
+    group: dict[str, Any] = {"chat": GROUP, "attachments": (photo,)}
+    await intake.take(an_arrival("what are these?", album="a1", **group))
+    await intake.take(an_arrival("", mentioned=False, album="a1", **group))
+    for who, album in (("bob", "a1"), ("ann", "a2"), ("ann", "")):
+        await intake.take(an_arrival("", who=who, mentioned=False, album=album, **group))
+
+    assert [(said.text, said.attachments) for said in await accepted(process.bus)] == [
+        ("what are these?", (photo,)),
+        ("", (photo,)),
+    ]
 
 
 async def test_an_album_collects_although_the_channel_has_no_window(process: Process) -> None:

@@ -18,7 +18,7 @@ from channels.thread_lookup import joined
 from daemon.access import Access
 from daemon.config import AccessConfig, QueueConfig
 from daemon.errors import ModelUnavailable
-from daemon.events import Overheard
+from daemon.events import Attachment, Overheard
 from daemon.model import Answer, ToolCall
 from daemon.process import Process
 from daemon.session import SessionReader
@@ -27,6 +27,7 @@ from tests.conftest import an_inbound
 from tests.fakes.sink import Cut, Fault, Hang, Post, Refuse, Sink, sink
 from tests.integration.test_outbox import NAME, pushing, replica
 from tests.limits import until
+from tests.tables import each_row
 from workers.agent import thread_backfill
 from workers.agent.service import serve as serve_agents
 
@@ -105,6 +106,29 @@ async def test_what_was_overheard_and_is_read_stands_there_once(process: Process
     assert await senders(process) == [("Ann", ""), ("Bob", ""), ("Ann", "p3")]
 
 
+@each_row(
+    ("chat_kind", "begins"),
+    [
+        ("group", "[Ann]  [document: tides.txt]\n\n[Bob] When was it?\n [document: tides.txt, 5 bytes"),
+        ("direct", '[In reply to Ann: "(document: tides.txt)"]\nWhen was it?\n[document: tides.txt, 5 bytes'),
+    ],
+)
+async def test_the_files_of_the_message_that_a_thread_is_about_come_along(
+    process: Process, chat_kind: str, begins: str
+) -> None:
+    file = Attachment(kind="document", name="tides.txt", source="f1")
+    where: dict[str, Any] = {"chat_kind": chat_kind, "chat": f"{LAKE}-{chat_kind}"}
+    root = msgspec.structs.replace(words(1, "[document: tides.txt]", attachments=(file,), **where), id=THREAD)
+    model = ScriptedModel("High.")
+    async with sink() as platform, answering(process, platform, model, earlier=[root]):
+        platform.files["f1"] = b"tides"
+        platform.say(words(3, "When was it?", who="bob", mentioned=True, **where))
+        await platform.count(1)
+
+    [said] = [msgspec.json.decode(each)["content"] for each in model.requests[0].messages[1:]]
+    assert begins in said
+
+
 async def test_what_a_banned_person_said_is_left_out(process: Process) -> None:
     await Access(process.bus, NAME).decide("bob", "banned", by="web:ann", time="2026-11-20T09:00:00Z")
     model = ScriptedModel("High.")
@@ -140,10 +164,9 @@ async def test_a_platform_that_does_not_answer_makes_no_turn_fail(
     [
         (words(40, "When?", mentioned=True), True),
         (words(3, "When?", mentioned=True, thread=""), True),
-        (words(3, "When?", mentioned=True, chat_kind="direct"), True),
         (words(3, "When?", mentioned=True), False),
     ],
-    ids=["thread's first", "no thread", "direct", "platform cannot"],
+    ids=["thread's first", "no thread", "platform cannot"],
 )
 async def test_nobody_is_asked_where_nothing_can_be_found(process: Process, said: Arrival, looks: bool) -> None:
     if said.id == "p40":

@@ -99,8 +99,8 @@ async def test_a_mention_in_a_channel_is_one_message_in_two_events(process: Proc
         await slack.settled()
         (arrival,) = await heard.until(1)
 
-    assert len(heard.arrivals) == 2
-    assert heard.arrivals[0] == heard.arrivals[1]
+    assert len(heard.arrivals) >= 2  # Slack repeats an event that a busy machine acknowledges late
+    assert all(each == arrival for each in heard.arrivals)
     assert (arrival.text, arrival.sender.name) == ("@Ann Lee how deep & cold?", "Ann Lee")
     assert (arrival.id, arrival.thread, arrival.chat) == (asked.ts, root.ts, lake.id)
 

@@ -311,7 +311,7 @@ async def test_a_thread_of_direct_messages_is_a_conversation_of_its_own(process:
         await walk.shows(ann, "echo: aside", thread=root.ts)
 
     assert await walk.said(session(ann)) == ["top"]
-    assert await walk.said(session(ann, root.ts)) == ["aside"]
+    assert await walk.said(session(ann, root.ts)) == ['[In reply to Ann: "top"]\naside']
 
 
 async def test_commands_are_heard_with_a_slash_and_behind_a_mention(process: Process, slack: FakeSlack) -> None:
@@ -660,6 +660,21 @@ async def test_a_flood_in_one_channel_loses_nothing_and_holds_up_no_other(proces
         await slack.settled()
 
     assert ann.texts() == ["echo: hello"]
+
+
+async def test_the_picture_that_a_thread_is_about_is_seen(process: Process, slack: FakeSlack) -> None:
+    """Whoever posted it, and however long the thread is by then."""
+    ann, bob = slack.person("Ann"), slack.person("Bob")
+    lake = slack.channel(ann, bob)
+    picture = slack.file(b"\xff\xd8\xff\xe0 a duck", name="duck.jpg", mimetype="image/jpeg")
+    async with walking(process, slack, model=Speaking(lambda _text: "A duck.")) as walk:
+        root = lake.say("", by=bob, files=[picture])
+        for number in range(60):
+            lake.say(f"guess {number}", by=bob, thread=root.ts)
+        lake.say(f"{slack.bot.mention} what is this?", by=ann, thread=root.ts)
+        await walk.shows(lake, "A duck.", thread=root.ts)
+
+    assert "data:image/jpeg;base64," in walk.model.asked()
 
 
 async def test_a_picture_is_shown_to_a_model_that_sees(process: Process, slack: FakeSlack) -> None:

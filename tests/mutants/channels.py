@@ -1,6 +1,6 @@
 """Mutants of channels: leases of their leaders, and what platforms bring."""
 
-from tests.mutants.mutant import mutants_of
+from tests.mutants.mutant import Mutant, mutants_of
 
 _LEADS = "test_a_leaders_lease_counts_from_the_question_at_first_and_at_each_renewal"
 _AWAY = "test_a_leader_whose_renewals_fail_is_one_until_its_lease_ends_and_no_longer"
@@ -14,6 +14,8 @@ _OLD = "abs(self._clock.now().timestamp() - int(stamped)) > OLD_S"
 
 _HEARD = "test_reactions_to_messages_of_the_bot_are_shown_with_the_next_message_and_start_no_turn"
 
+_BOTS = "test_only_what_people_put_on_messages_of_the_bot_is_a_reaction"
+
 MUTANTS = (
     *mutants_of(
         "channels/intake/reactions.py",
@@ -26,6 +28,37 @@ MUTANTS = (
         ),
         ("A removed reaction is forgotten.", "if _id_of(raw).startswith(gone):", "if False:", _HEARD),
         ("A reaction may be put there again.", 'self._bus.call("DEL"', 'self._bus.call("EXISTS"', _HEARD),
+    ),
+    *(
+        Mutant(
+            rule=rule, file=f"channels/{file}.py", old=old, new=new, caught_by=f"unit/test_reaction_events.py::{_BOTS}"
+        )
+        for rule, file, old, new in (
+            (
+                "At Discord, reactions to other messages are not heard.",
+                "discord/discord_events",
+                ' or event.message_author_id not in ("", me.id)',
+                "",
+            ),
+            (
+                "At Slack, reactions to other messages are not heard.",
+                "slack/slack_events",
+                "if event.item_user and event.item_user not in (me.user, me.bot):",
+                "if False:",
+            ),
+            (
+                "At Feishu, reactions to other messages are not heard.",
+                "feishu/feishu_events",
+                "if item is None or not is_of(item, me) or not (_is_id(who) and",
+                "if item is None or not (_is_id(who) and",
+            ),
+            (
+                "At Telegram, the bot's own reactions are not heard.",
+                "telegram/updates",
+                "if _is(who, me) or (chat.type",
+                "if (chat.type",
+            ),
+        )
     ),
     *mutants_of(
         "channels/intake/lua/react.lua",

@@ -108,7 +108,7 @@ MUTANTS = (
             "Of a long thread the last messages are read.",
             '            "sort_type": "ByCreateTimeDesc",\n',
             "",
-            "test_the_last_messages_of_a_long_thread_before_the_question_are_read",
+            "test_the_first_and_the_last_messages_of_a_long_thread_before_the_question_are_read",
         ),
     ),
     *mutants_of(
@@ -246,8 +246,8 @@ MUTANTS = (
         "unit/test_feishu_texts.py",
         (
             "Who quotes the bot means it.",
-            "mentioned=direct or named or is_ours,",
-            "mentioned=direct or named,",
+            "mentioned = direct or named or is_ours",
+            "mentioned = direct or named",
             "test_an_event_says_where_it_belongs_and_whether_the_bot_is_meant",
         ),
         (

@@ -87,4 +87,20 @@ MUTANTS = (
             "test_a_signal_during_a_restart_ends_the_process_in_order",
         ),
     ),
+    *mutants_of(
+        "daemon/setup/config_tables.py",
+        "unit/test_setup.py",
+        (
+            "A changed configuration keeps its comments.",
+            "        if tomllib.loads(edited) == tables:\n",
+            "        if False:\n",
+            "test_a_change_keeps_comments_and_order",
+        ),
+        (
+            "A change in an inline table keeps the table.",
+            "is_table(value) and is_table(old)",
+            "False",
+            "test_a_change_in_an_inline_table_keeps_the_comments",
+        ),
+    ),
 )

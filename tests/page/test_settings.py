@@ -12,7 +12,7 @@ import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, Page, expect
 
-from tests.fakes.openai_server import Failure, FakeOpenAI, Say, fake_openai
+from tests.fakes.openai_server import Failure, FakeOpenAI, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.page.browsing import Visit, visiting
 from tests.page.conftest import Pond, log_in
@@ -206,6 +206,22 @@ def test_limits_are_saved_with_the_comments_and_used_after_a_restart(visit: Visi
     expect(page.get_by_label("Today's limits")).to_contain_text("of 70,000 tokens")
     page.goto(f"{millpond.url}/system/audit")
     expect(page.get_by_role("row", name=re.compile("settings.change.*bots.pond.language"))).to_be_visible()
+
+
+def test_a_server_for_voice_messages_is_tested_and_saved(visit: Visit, millpond: Pond, portal: BlockingPortal) -> None:
+    spoken, heard = Plain(b"OggS" + bytes(8)), Plain(b'{"text": "Hello."}', "application/json")
+    server = fake_openai(lambda body: spoken if "voice" in body else heard)
+    with portal.wrap_async_context_manager(server) as audio:
+        page = visit.open("/settings/bots")
+        page.get_by_label("Address of a server with OpenAI's API for audio").fill(audio.base_url)
+        page.get_by_label("Model that transcribes voice messages").fill("whisper-1")
+        page.get_by_label("Model that speaks answers").fill("tts-1")
+        page.locator("form").filter(has_text="Model that speaks answers").get_by_role("button").click()
+        expect(page.locator("#toasts")).to_contain_text("whisper-1 transcribed the word as “Hello.”")
+        expect(page.locator("#toasts")).to_contain_text("The settings were saved.")
+
+    written = tomllib.loads((millpond.folder / "millpond.toml").read_text())["bots"]["pond"]
+    assert written["speech"] == {"name": "tts-1", "voice": "alloy", "base_url": audio.base_url, "api_key": ""}
 
 
 def test_a_bot_is_created_and_deleted(visit: Visit) -> None:

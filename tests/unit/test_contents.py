@@ -12,7 +12,7 @@ from tests.tables import each_row
 
 
 class Platform:
-    def __init__(self, part_max: int, send_max_bytes: int, caption_max: int) -> None:
+    def __init__(self, part_max: int, send_max_bytes: int, files_max: int, caption_max: int) -> None:
         self.limits = Limits(
             part_max=part_max,
             edit_every_s=1.0,
@@ -20,6 +20,7 @@ class Platform:
             typing_lasts_s=0.0,
             fetch_max_bytes=0,
             send_max_bytes=send_max_bytes,
+            files_max=files_max,
             caption_max=caption_max,
         )
 
@@ -34,9 +35,11 @@ def contents(
     part_max: int = 10,
     caption_max: int = 0,
     files: Sequence[Attachment] = (),
+    files_max: int = 1,
 ) -> list[PartContent]:
     reply = Reply(id="x:1#1", session="x:1", turn=1, text=text, correlation="c", attachments=tuple(files))
-    made = ReplyParts(Platform(part_max, send_max_bytes, caption_max), parts_max=3, language="en")  # type: ignore[arg-type]
+    platform: Any = Platform(part_max, send_max_bytes, files_max, caption_max)
+    made = ReplyParts(platform, parts_max=3, language="en")
     return anyio.run(made.of, reply)
 
 
@@ -56,6 +59,21 @@ def test_where_the_file_could_not_be_sent_it_goes_in_as_many_parts_as_it_takes(s
     assert len(parts) > 3
     assert not any(part.document for part in parts)
     assert "".join(part.text for part in parts).split() == WORDS.split()
+
+
+def test_files_share_a_message_where_the_platform_takes_them_together() -> None:
+    """At most so many, of so many bytes; a recording is a message of its own."""
+    sizes = {"a": 60, "b": 50, "c": 50, "d": 1, "e": 1, "voice": 1, "f": 1}
+    files = [
+        Attachment(kind="voice" if name == "voice" else "image", name=name, size_bytes=size)
+        for name, size in sizes.items()
+    ]
+
+    parts = contents("", send_max_bytes=100, files=files, files_max=2)
+
+    assert [[file.name for file in part.attachments] for part in parts] == [
+        ["a"], ["b", "c"], ["d", "e"], ["voice"], ["f"],
+    ]  # fmt: skip
 
 
 def test_each_file_is_a_part_of_its_own_and_one_that_is_too_large_is_said() -> None:

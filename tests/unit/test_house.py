@@ -163,7 +163,7 @@ PARALLELS = frozenset(
         "text_forms",
         "thread_history",
     }
-    | {"slash_commands", "updates", "user_directory"}
+    | {"buttons", "slash_commands", "updates", "user_directory"}
 )
 """Modules with the same task for different platforms."""
 

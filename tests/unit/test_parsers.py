@@ -71,8 +71,7 @@ from daemon.model.event_stream import EventLines
 from daemon.model.model_errors import Endpoint
 from daemon.people import link_codes
 from daemon.session.claim import continuity_from, options_from, waiting_from
-from daemon.setup.foreign_data import history_entries, journal_entries
-from daemon.setup.json5 import read_json5
+from daemon.setup.foreign_data import history_entries, journal_entries, read_json5
 from daemon.testing import ManualClock
 from daemon.traces.trace_records import ms_of
 from tests.junk import DEEP, NUMBERS, TEXTS, VALUES, junk, shaped

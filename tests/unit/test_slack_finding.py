@@ -218,7 +218,7 @@ async def test_a_thread_is_told_with_names_files_and_our_own_words(slack: FakeSl
     ]
 
 
-async def test_of_a_long_thread_the_last_messages_are_told(slack: FakeSlack, api: Api) -> None:
+async def test_of_a_long_thread_the_first_and_the_last_messages_are_told(slack: FakeSlack, api: Api) -> None:
     lake, chat = talk(slack)
     for number in range(PAGE + 10):
         lake.say(f"{number}", thread=chat.thread)
@@ -228,7 +228,8 @@ async def test_of_a_long_thread_the_last_messages_are_told(slack: FakeSlack, api
         asked(chat, question), me_on(slack), timeout_s=HANG_S
     )
 
-    assert [each.text for each in before] == [str(number) for number in range(PAGE + 10 - KEPT_MAX, PAGE + 10)]
+    last = range(PAGE + 11 - KEPT_MAX, PAGE + 10)
+    assert [each.text for each in before] == ["how deep?", *map(str, last)]
 
 
 async def test_of_what_begins_a_thread_or_stands_in_none_nothing_is_asked(slack: FakeSlack, api: Api) -> None:

@@ -9,7 +9,7 @@ from channels.arrival import Arrival
 from channels.telegram.api_types import Message
 from channels.telegram.event_inlet import chat_of, number_of
 from channels.telegram.markdown import Utf16Text, length
-from channels.telegram.updates import Me, Membership, Migrated, read
+from channels.telegram.updates import Me, Membership, Migrated, Pressed, read
 from daemon.events import Quote
 from tests.tables import each_row
 
@@ -134,6 +134,17 @@ def test_an_answer_to_the_bots_own_voice_message_brings_no_recording():
     ]
 
 
+def test_a_message_of_another_chat_that_is_answered_lends_its_files():
+    ann = {"type": "user", "sender_user": {"id": 9, "first_name": "Ann", "is_bot": False}}
+    external = {"origin": ann, "message_id": 4, "voice": {"file_id": "v"}}
+
+    arrival = arrived(update(text="what does she say?", external_reply=external))
+
+    assert [(file.kind, file.source, file.sender_id) for file in arrival.attachments] == [("voice", "v", "9")]
+    assert arrival.quote == Quote(text="[voice: voice-4.ogg]", sender_name="Ann", sender_id="9")
+    assert arrival.reply_to == ""
+
+
 def test_a_marked_part_is_quoted_rather_than_the_whole():
     said = {"message_id": 3, "date": 1, "chat": PRIVATE, "from": ANN, "text": "one two three"}
     arrival = arrived(update(text="why?", reply_to_message=said, quote={"text": "two", "position": 4}))
@@ -236,6 +247,17 @@ def test_being_put_out_of_a_chat_is_known():
     found = {"update_id": 1, "my_chat_member": {"chat": GROUP, "new_chat_member": {"status": "kicked"}}}
 
     assert read(json.dumps(found).encode(), ME) == Membership(chat=-100, status="kicked")
+
+
+def test_a_press_is_read_whatever_shape_the_rest_of_its_message_has():
+    message = {"message_id": 7, "chat": PRIVATE, "reply_to_message": {"text": "no ID"}, "photo": "no list"}
+    query = {"id": "q", "from": ANN, "message": message, "data": "1001|/forget all @0badc0de"}
+
+    pressed = read(json.dumps({"update_id": 1, "callback_query": query}).encode(), ME)
+
+    assert isinstance(pressed, Pressed)
+    said = pressed.press.arrival
+    assert (pressed.press.who, said.text, said.id) == ("1001", "/forget all @0badc0de", "7")
 
 
 @each_row("kind", ["channel_post", "something_new"])

@@ -44,7 +44,7 @@ CODE = re.compile(
 )
 """Names, versions and errors of programmers stay English."""
 
-UNSPOKEN = frozenset(["generate_command.py", "json5.py", "feishu_frames.py"])
+UNSPOKEN = frozenset(["generate_command.py", "feishu_frames.py"])
 """A command of developers, and errors that are part of another one."""
 
 ASKING = frozenset(["text", "secret", "choice"])

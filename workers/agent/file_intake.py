@@ -4,10 +4,11 @@ This is part of the turn, so that a stop or a lost lease ends it. It never fails
 becomes a line that says so. A turn without files is not changed.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -17,12 +18,20 @@ from daemon.config import transcription_of
 from daemon.durable import write_whole
 from daemon.errors import ChannelError, ModelError, SendRefused, ToolError, brief
 from daemon.events import Attachment, Inbound, LogEntry
-from daemon.inbox import path_of
+from daemon.inbox import overheard_path_of, path_of
 from daemon.model import Answer, is_charged, transcriber
 from daemon.process import Process
 from daemon.services import FETCH, load
 from daemon.usage import Estimate, LimitReached
-from workers.agent.prompt.user_messages import PICTURES_MAX, line_of, one_line, own, picture, unbracketed
+from workers.agent.prompt.user_messages import (
+    PICTURE_MAX_BYTES,
+    PICTURES_MAX,
+    line_of,
+    one_line,
+    own,
+    picture,
+    unbracketed,
+)
 from workers.agent.turn_progress import Turn, inbounds
 from workers.paid_calls import account
 from workers.tools import FileAccess
@@ -42,34 +51,39 @@ INLINE_MAX_CHARS = 20_000
 REASON_MAX_CHARS = 200
 
 
+Place = tuple[str, int, int]
+"""ID of the message, index of the overheard message (``ITSELF``: the message's own file), index of the file."""
+
+ITSELF = -1
+
+
 @dataclass(kw_only=True)
 class IncomingFile:
     """A file, and its outcome."""
 
-    inbound: Inbound
-    number: int
+    file: Attachment
+    """As the channel describes it."""
+    path: str
+    """Its path among the files of its scope."""
+    place: Place
     told: str = ""
     """The line about it in the message; empty while it is not processed."""
     picture: bytes = b""
     """The part of a message that shows it, JSON; empty if it is not a picture."""
 
-    @property
-    def file(self) -> Attachment:
-        """The attachment as the channel describes it."""
-        return self.inbound.attachments[self.number]
-
-    @property
-    def path(self) -> str:
-        """Its path among the files of its scope."""
-        return self.file.path or path_of(self.inbound, self.number)
-
     def fail(self, reason: object) -> None:
         """Describe why it is missing."""
         self.told = self._line(self.file.size_bytes, f": {unbracketed(one_line(str(reason), REASON_MAX_CHARS))}")
 
-    def heard(self, text: str) -> None:
-        """Include the transcription of a voice message."""
-        self.told = f"[voice message] {own(text)}" if text else line_of(self.file, ": contains no speech")
+    def heard(self, text: str, content: bytes, *, saved: bool, can_read: bool) -> None:
+        """Include the transcription of a recording; of a file that is no voice message, also where it is."""
+        if not text:
+            self.told = line_of(self.file, ": contains no speech")
+        elif self.file.kind == "voice":
+            self.told = f"[voice message] {own(text)}"
+        else:
+            self.tell(content, saved=saved, can_read=can_read, more=", transcribed")
+            self.told += f" {own(text)}"
 
     def tell(self, content: bytes, *, saved: bool, can_read: bool, more: str = "") -> None:
         """Tell of a file that is there.
@@ -142,6 +156,9 @@ WITHIN_S = 60.0
 FETCH_S = 30.0
 """One try at fetching one file: 20 MB at 6 Mbit/s."""
 
+OVERHEARD_MAX = 3
+"""Most pictures that are fetched of messages that were not addressed to the bot, for each message that was."""
+
 FILES_MAX = 20
 """Most files of one turn: two albums."""
 
@@ -171,15 +188,10 @@ class FileIntake:
 
     async def take_in(self, turn: Turn) -> None:
         """Fetch the files of the messages of ``turn``. Its entries describe them, its requests show the pictures."""
-        said = inbounds(turn.covered)
-        if not any(inbound.attachments for inbound in said):
-            return
-        files = [
-            IncomingFile(inbound=inbound, number=number)
-            for inbound in said
-            for number, file in enumerate(inbound.attachments)
-            if file.source or file.path
-        ]
+        said, vision = inbounds(turn.covered), turn.kit.prompts.bot.model.vision
+        files = [each for inbound in said for each in _own_files(inbound)]
+        if vision:
+            files += [each for inbound in said for each in _overheard_pictures(inbound)]
         if not files:
             return
         # The record of a predecessor already has the outcomes, so only the pictures are needed.
@@ -187,7 +199,7 @@ class FileIntake:
         reason = await self._all_within(turn, files, again=again)
         if not again:
             turn.progress.entries = await _entries(turn, files, reason)
-        if turn.kit.prompts.bot.model.vision:
+        if vision:
             turn.requests.show([each.picture for each in files if each.picture][:PICTURES_MAX])
         _log.info("attachments.taken", count=len(files), took_s=round(self._process.clock.monotonic() - turn.began, 3))
 
@@ -199,7 +211,7 @@ class FileIntake:
     async def _all_within(self, turn: Turn, files: list[IncomingFile], *, again: bool) -> str:
         """Process all files; returns the reason for those that were not processed in time."""
         within_s = WITHIN_S
-        if any(each.file.kind == "voice" for each in files):
+        if any(each.file.is_speech for each in files):
             within_s += self._process.bot(turn.first.bot).transcription.timeout_s
         try:
             with anyio.move_on_after(within_s):
@@ -255,17 +267,18 @@ class FileIntake:
                 each.fail("the file is too large to be stored")
                 return
             saved = await _saved(folders, each.path, content)
-        if each.file.kind == "voice" and fetch is not None:
+        if each.file.is_speech and fetch is not None:
             await self._hear(turn, each, folders, content, saved=saved)
         else:
             can_read = READ_FILE_NAME in turn.kit.tools.names
             await in_thread(partial(each.tell, content, saved=saved, can_read=can_read))
 
     async def _hear(self, turn: Turn, each: IncomingFile, folders: FileAccess, content: bytes, *, saved: bool) -> None:
-        """Transcribe a voice message, or use the transcription that a predecessor stored next to it."""
+        """Transcribe a recording, or use the transcription that a predecessor stored next to it."""
+        can_read = READ_FILE_NAME in turn.kit.tools.names
         heard = await in_thread(partial(kept, folders, f"{each.path}.txt", TEXT_MAX_BYTES))
         if heard is not None:
-            each.heard(heard.decode(errors="replace"))
+            each.heard(heard.decode(errors="replace"), content, saved=saved, can_read=can_read)
             return
         more = ": this bot cannot transcribe it, because no transcription is configured"
         try:
@@ -275,12 +288,12 @@ class FileIntake:
                 text = await self._text(turn, server, content)
                 _log.info("voice.heard", took_s=round(self._process.clock.monotonic() - asked, 3))
                 await _saved(folders, f"{each.path}.txt", text.encode("utf-8", "replace"))
-                each.heard(text)
+                each.heard(text, content, saved=saved, can_read=can_read)
                 return
         except (ModelError, LimitReached) as error:
             _log.warning("transcription.failed", reason=f"{type(error).__name__}: {brief(error)}")
             more = ": it could not be transcribed"
-        each.tell(content, saved=saved, can_read=READ_FILE_NAME in turn.kit.tools.names, more=more)
+        each.tell(content, saved=saved, can_read=can_read, more=more)
 
     async def _text(self, turn: Turn, server: "Transcriber", recording: bytes) -> str:
         """What is said in ``recording``; the turn pays for it."""
@@ -333,13 +346,35 @@ async def _saved(folders: FileAccess, path: str, content: bytes) -> bool:
 
 async def _entries(turn: Turn, files: list[IncomingFile], reason: str) -> list[LogEntry]:
     """The first entries of the turn with the outcomes of the files; ``reason`` is for files that were not processed."""
-    told: dict[tuple[str, int], str] = {}
+    told: dict[Place, str] = {}
     for each in files:
         if not each.told:
             each.fail(reason)
-        told[each.inbound.id, each.number] = each.told
+        told[each.place] = each.told
     entries: list[LogEntry] = []
     for inbound in inbounds(turn.covered):
-        lines = [told.get((inbound.id, number), "") for number in range(len(inbound.attachments))]
-        entries += await turn.entries.said(inbound, lines)
+        lines = [told.get((inbound.id, ITSELF, number), "") for number in range(len(inbound.attachments))]
+        overheard = [
+            [told[place] for number in range(len(words.attachments)) if (place := (inbound.id, at, number)) in told]
+            for at, words in enumerate(inbound.overheard)
+        ]
+        entries += await turn.entries.said(inbound, lines, overheard)
     return entries
+
+
+def _own_files(inbound: Inbound) -> Iterator[IncomingFile]:
+    for number, file in enumerate(inbound.attachments):
+        if file.source or file.path:
+            path = file.path or path_of(inbound, number)
+            yield IncomingFile(file=file, path=path, place=(inbound.id, ITSELF, number))
+
+
+def _overheard_pictures(inbound: Inbound) -> Iterator[IncomingFile]:
+    """The newest pictures that were overheard before a message, as far as a model can be shown them."""
+    found = (
+        IncomingFile(file=file, path=overheard_path_of(inbound, words, number), place=(inbound.id, at, number))
+        for at, words in reversed(list(enumerate(inbound.overheard)))
+        for number, file in enumerate(words.attachments)
+        if file.kind == "image" and file.source and file.size_bytes <= PICTURE_MAX_BYTES
+    )
+    return islice(found, OVERHEARD_MAX)

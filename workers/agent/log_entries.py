@@ -63,14 +63,24 @@ class LogEntries:
         """Tells when each was written."""
         self._turn = turn
 
-    async def said(self, inbound: Inbound, lines: Sequence[str] | None = None) -> list[LogEntry]:
-        """What a message brings into the log: what was overheard before it, then what was said to the bot."""
-        user = await self.user(inbound, lines)
-        return [*[await self._overheard(each) for each in inbound.overheard], user] if inbound.overheard else [user]
+    async def said(
+        self, inbound: Inbound, lines: Sequence[str] | None = None, overheard: Sequence[Sequence[str]] = ()
+    ) -> list[LogEntry]:
+        """What a message brings into the log: what was overheard before it, then what was said to the bot.
 
-    async def _overheard(self, words: Overheard) -> LogEntry:
+        Args:
+            inbound: the message.
+            lines: as for ``words_of``.
+            overheard: of each overheard message, the lines about its files that were fetched.
+        """
+        user, before = await self.user(inbound, lines), inbound.overheard
+        told = overheard or [()] * len(before)
+        return [*[await self._overheard(*each) for each in zip(before, told, strict=True)], user] if before else [user]
+
+    async def _overheard(self, words: Overheard, lines: Sequence[str]) -> LogEntry:
         # Without an id: nobody is owed an answer to it.
-        wire = _encode(_Wire(role="user", content=words.text if words.is_reaction else own(words.text)))
+        text = words.text if words.is_reaction else own(words.text)
+        wire = _encode(_Wire(role="user", content="\n".join((text, *lines))))
         return LogEntry(
             time=words.at,
             turn=self._turn,

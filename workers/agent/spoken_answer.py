@@ -52,7 +52,8 @@ class Voice:
     async def speak(self, turn: Turn, answer: Answer) -> None:
         """Have ``turn`` end with ``answer`` as a recording too, if it answers a voice message and the bot speaks."""
         config = speech_of(self._process.bot(turn.first.bot))
-        is_voice = any(file.kind == "voice" for said in inbounds(turn.covered) for file in said.attachments)
+        files = [file for said in inbounds(turn.covered) for file in said.attachments if not file.sender_id]
+        is_voice = any(file.kind == "voice" or file.spoken for file in files)
         if config is None or not is_voice or is_silent(turn.first, answer.text):
             return
         text = spoken(answer.text)

@@ -225,7 +225,6 @@ function voiceForm(view, bot, voice) {
   const url = h("input", {type: "url", spellcheck: "false", value: voice.url});
   const key = h("input", {type: "password", autocomplete: "off"});
   const [transcription, speech, name] = [voice.transcription, voice.speech, voice.voice].map(input);
-  const result = h("div", {"aria-live": "polite"});
   const form = new Form([
     field("voice-url", t("Address of a server with OpenAI's API for audio"), url, {name: "voice-url", hint: t("Leave this field empty if the bot does not use voice messages.")}),
     field("voice-key", t("API key"), key, {name: "voice-key", hint: voice.key_set && t("A key is already set. Leave this field empty to keep it, or enter - to remove it.")}),
@@ -237,14 +236,14 @@ function voiceForm(view, bot, voice) {
     async onsubmit() {
       const given = {bot, url: url.value.trim() || "-", key: typed(key, voice.key_set), transcription: transcription.value, speech: speech.value, voice: name.value};
       const tried = await post("/api/settings/voice", given, view.signal);
-      fill(result, findings(tried.findings));
+      for (const each of tried.findings) toast(each);
       await post("/api/settings/voice", {...given, digest: view.settings.digest}, view.signal);
       key.value = "";
       toast(t("The settings were saved."));
       await view.renew();
     },
   });
-  return [form.element, result];
+  return form.element;
 }
 
 /** A field of `PUT /api/settings`; `kind` is a list of choices, or "text", "number", "flag" or "lines". */

@@ -42,6 +42,7 @@ local function is_overheard(member)
   for _, field in ipairs({'id', 'sender_id', 'text', 'at'}) do
     if type(said[field]) ~= 'string' then return false end  -- a hand has spoilt it
   end
+  if said.attachments ~= nil and type(said.attachments) ~= 'table' then return false end
   return said.sender_name == nil or type(said.sender_name) == 'string'
 end
 

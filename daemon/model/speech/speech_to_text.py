@@ -17,8 +17,8 @@ ANSWER_MAX_BYTES = 1_000_000
 
 TOKENS_PER_S = 10
 """Tokens of a second of speech (OpenAI, "Pricing": 0.006 USD a minute, or 10 USD for a million audio tokens)."""
-BYTES_PER_S = 2_000
-"""Of a recording, at least: voice messages are Opus at 16 kbit/s or more."""
+BYTES_PER_S = {"ogg": 2_000, "webm": 2_000, "m4a": 4_000, "mp3": 4_000, "mp4": 8_000, "flac": 8_000, "wav": 16_000}
+"""Of a recording of speech, at least as a rule: voice messages are Opus at 16 kbit/s or more."""
 
 KINDS = {b"OggS": "ogg", b"fLaC": "flac", b"RIFF": "wav", b"\x1aE\xdf\xa3": "webm", b"ID3": "mp3"}
 """How the files of recordings begin, and what they are called: servers go by the name (OpenAI, "Speech to text")."""
@@ -50,7 +50,7 @@ class Transcriber:
 
     def expected(self, recording: bytes) -> Usage:
         """What the transcription of ``recording`` uses, at most as a rule."""
-        tokens = -(-len(recording) // BYTES_PER_S) * TOKENS_PER_S
+        tokens = -(-len(recording) // BYTES_PER_S[_kind(recording)]) * TOKENS_PER_S
         return priced(Usage(tokens_in=tokens, tokens_out=tokens, estimated=True), self._config.prices)
 
     async def text_of(self, recording: bytes) -> Answer:
@@ -83,5 +83,5 @@ class Transcriber:
 
 def _kind(recording: bytes) -> str:
     if recording[4:8] == b"ftyp":
-        return "m4a"
+        return "m4a" if recording[8:11] == b"M4A" else "mp4"
     return next((name for start, name in KINDS.items() if recording.startswith(start)), "mp3")

@@ -30,8 +30,8 @@ NO_INTENT = (
     "under Bot"
 )
 
-PERMISSIONS = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 38
-"""Reactions, reading, sending, links, files, the history, sending in threads (Topics, "Permissions")."""
+PERMISSIONS = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 38 | 1 << 46
+"""Reactions, reading, sending, links, files, history, sending in threads, voice messages (Topics, "Permissions")."""
 
 
 class DiscordSaysNo(MillpondError):

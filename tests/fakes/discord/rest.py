@@ -10,7 +10,9 @@ from tests.fakes.discord.world import NONCE_S, REPLY, SAID, Bot, Chat, Message, 
 from tests.fakes.platform import Buckets
 
 CONTENT_MAX, NONCE_MAX, FILE_MAX = 2_000, 25, 10_485_760
-FLAGS = (1 << 2) | (1 << 12)  # those that may be set: no previews, no sound
+VOICE = 1 << 13
+FLAGS = (1 << 2) | (1 << 12) | VOICE  # those that may be set: no previews, no sound, a voice message
+FILES_MAX = 10
 SENT = {
     "content",
     "nonce",
@@ -124,6 +126,10 @@ class Rest:
         if [each.name for each in call.files.values()] != [each["filename"] for each in body.get("attachments", [])]:
             raise _invalid("attachments")
         files = [self.world.file(each.data, each.name.replace(" ", "_")) for each in call.files.values()]
+        if len(files) > FILES_MAX:
+            raise _invalid("attachments")
+        if body.get("flags", 0) & VOICE:
+            _check_voice(chat, body)
         if any(len(file.data) > FILE_MAX for file in files):
             raise Failed(413, 40_005, "Request entity too large")
         text = self._content(body)
@@ -244,6 +250,18 @@ class Rest:
             "x_ratelimit_reset_after": reset_s,
             "x_ratelimit_reset": str(time.time() + 1),
         }
+
+
+def _check_voice(chat: Chat, body: Any) -> None:
+    if chat.takes_no_voice:
+        raise Failed(403, 50_173, "Cannot send voice messages in this channel")
+    if body.get("content"):
+        raise Failed(400, 50_159, "Voice messages do not support additional content.")
+    [*files] = body.get("attachments", [])
+    if len(files) != 1 or not files[0]["filename"].endswith(".ogg"):
+        raise Failed(400, 50_160, "Voice messages must have a single audio attachment.")
+    if not isinstance(files[0].get("duration_secs"), float) or not files[0].get("waveform"):
+        raise Failed(400, 50_161, "Voice messages must have supporting metadata.")
 
 
 def _invalid(field: str) -> Failed:

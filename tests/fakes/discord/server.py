@@ -169,11 +169,13 @@ class FakeDiscord(FakeServer):
         if isinstance(fault, Cut):
             reset(wire.stream)
             return False
+        file = self.world.files.get(parts[2]) if len(parts) == 4 else None
         if isinstance(fault, Hang):
+            if fault.half and file is not None:
+                await wire.respond(200, file.data, half=True)
             with anyio.move_on_after(HANG_MAX_S):
                 await wire.left()
             return False
-        file = self.world.files.get(parts[2]) if len(parts) == 4 else None
         if isinstance(fault, Refuse | Page):
             await wire.respond(fault.status if isinstance(fault, Refuse) else fault.code, b"", content_type="text/html")
         elif file is None or request.params.get("hm") != file.key:

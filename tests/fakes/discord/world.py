@@ -114,6 +114,7 @@ class Chat:
     is_closed: bool = False  # nobody may write here
     is_gone: bool = False
     hides_history: bool = False  # from the bot
+    takes_no_voice: bool = False  # from the bot
 
     def described(self) -> Json:
         found: Json = {"id": self.id, "type": self.kind, "name": self.name or None}

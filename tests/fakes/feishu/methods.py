@@ -79,9 +79,12 @@ class Methods:
         elif kind == "text":
             if not told["text"].strip() or "<at " in told["text"]:
                 raise Failed(230001, "text")
-        elif kind in ("image", "file"):
-            if told.get(f"{kind}_key") not in self.world.files:
-                raise Failed(230055, "no such file")
+        elif kind in ("image", "file", "audio"):
+            key = str(told.get("image_key" if kind == "image" else "file_key"))
+            form = "opus" if kind == "audio" else "stream"
+            if key not in self.world.files or (kind != "image" and self.world.forms[key] != form):
+                raise Failed(230055, "The type of file upload does not match the type of message being sent.")
+            told |= {"file_name": self.world.files[key][0]} if kind == "file" else {}
         else:
             raise Failed(230001, "msg_type")
         return told
@@ -167,9 +170,14 @@ class Methods:
 
     def _files_create(self, call: Call, files: dict[str, Upload]) -> dict[str, Any]:
         upload = files["file"]
-        if call.params.get("file_type") != "stream" or not call.params.get("file_name"):
+        form = call.params.get("file_type")
+        if form not in ("stream", "opus") or not call.params.get("file_name"):
             raise Failed(234001, "file_type")
-        return {"file_key": self._stored("file", str(call.params["file_name"]), upload.data)}
+        if form == "opus" and not (upload.data.startswith(b"OggS") and str(call.params.get("duration")).isdecimal()):
+            raise Failed(234001, "no Opus, or no duration")
+        key = self._stored("file", str(call.params["file_name"]), upload.data)
+        self.world.forms[key] = form
+        return {"file_key": key}
 
     def _stored(self, kind: str, name: str, data: bytes) -> str:
         if not data:
@@ -180,7 +188,11 @@ class Methods:
 
     def _resources_get(self, call: Call) -> bytes:
         kind = "image" if call.params["file_key"].startswith("img_") else "file"
-        found = self.world.resources.get((call.params["message_id"], call.params["file_key"]))
+        message, key = self.world.message(call.params["message_id"]), call.params["file_key"]
+        if message.deleted:
+            raise Failed(230110, "The message has been deleted.")
+        own = self.world.files.get(key, ("", None))[1] if key in message.content.values() else None
+        found = self.world.resources.get((message.id, key), own)
         if found is None or call.params.get("type") != kind:
             raise Failed(234003, "File not in msg.")
         return found

@@ -198,6 +198,7 @@ class World(Changing):
         self.people: dict[str, Person] = {}
         self.chats: dict[str, Chat] = {}
         self.files: dict[str, tuple[str, bytes]] = {}  # name and content, by key
+        self.forms: dict[str, str] = {}  # ``file_type`` of an upload, by key
         self.resources: dict[tuple[str, str], bytes] = {}  # of people's messages: by message and key
         self.uuids: dict[str, tuple[float, Message]] = {}
         self._last_ms = 0
