@@ -54,7 +54,7 @@ CACHED_COST = Counter(
     ["model", "currency"],
 )
 REMINDERS = Counter("millpond_reminders_total", "Reminders fired, fired late, or delayed by a limit", ["outcome"])
-DELIVERIES = Counter("millpond_deliveries_total", "Sent parts of replies, by result", ["channel", "outcome"])
+DELIVERIES = Counter("millpond_deliveries_total", "Reply parts sent, by result", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
     "millpond_consolidations_total",
     "Ranges of messages that were summarized in memory, by method, and failed attempts",

@@ -148,7 +148,7 @@ def target_of(chat: SessionKey) -> str:
     """The channel in which a chat is: to Discord, a thread is a channel. Raises: SendRejected: it has no ID."""
     if not is_snowflake(chat.chat) or not is_snowflake(chat.thread or "0"):
         # The name of a chat is a part of the address of a request, and a model may choose it.
-        raise SendRejected("the chat was not found: IDs of Discord are numbers")
+        raise SendRejected("the chat was not found because its ID is not a number, as Discord's IDs are")
     return chat.thread or chat.chat
 
 

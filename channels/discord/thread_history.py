@@ -34,7 +34,7 @@ class ThreadHistory:
         try:
             found = _messages(content)
         except UNREADABLE as error:
-            raise SendRefused("Discord's list of messages cannot be read") from error
+            raise SendRefused("Discord returned a list of messages that Millpond cannot read") from error
         oldest_first = sorted(map(_started, found), key=lambda each: int(each.id))
         return tuple(said for each in oldest_first if (said := _said(each, me)) is not None)
 

@@ -25,7 +25,7 @@ async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]
         answer = await api.call("GET", "/bot/v3/info", timeout_s=TIMEOUT_S)
         me = me_of(answer, api.app_id)
     except Unauthorized as error:
-        text = f"{error} The app ID and the secret are set in {where}.app_id and {where}.app_secret_file."
+        text = f"{error} The app ID and secret are set in {where}.app_id and {where}.app_secret_file."
         return [Remark(state="error", text=text)]
     except Rejected as error:
         text = f"{error}. Add the bot capability to the app and publish a version of the app. See {where}."
@@ -61,8 +61,8 @@ async def _hearing(api: Api, config: FeishuConfig) -> Remark:
     """The way in which the app receives events, and whether it works."""
     if config.events.url:
         text = (
-            f"Feishu sends the app's events to {config.events.url}. In the developer console, enter this address under "
-            "Events & Callbacks, Event Configuration."
+            f"Feishu sends the app's events to {config.events.url}. In the developer console, enter this address "
+            "under Events & Callbacks > Event Configuration."
         )
         return Remark(state="ok", text=text)
     from channels.feishu.long_connection import endpoint_of  # noqa: PLC0415 - it needs aiohttp
@@ -70,5 +70,5 @@ async def _hearing(api: Api, config: FeishuConfig) -> Remark:
     try:
         endpoint_of(await api.endpoint(timeout_s=TIMEOUT_S), api.address)
     except ChannelError as error:
-        return Remark(state="error", text=f"{error}. The long connection for events cannot be opened.")
-    return Remark(state="ok", text="the app receives events over a long connection")
+        return Remark(state="error", text=f"{error}. The long-lived connection for events cannot be opened.")
+    return Remark(state="ok", text="the app receives events over a long-lived connection")

@@ -109,13 +109,13 @@ class EventsEndpoint:
         try:
             if abs(self._clock.now().timestamp() - int(stamped)) > OLD_S:
                 return (
-                    f"The timestamp of the signature differs from this machine's time by more than {OLD_S} s. Check "
-                    "the clock of this machine."
+                    f"The signature's timestamp differs from this machine's clock by more than {OLD_S} s. Check the "
+                    "clock."
                 )
             valid = self._verifier.is_valid(body, stamped, signature)
         except (ValueError, TypeError):  # the library raises these for other values than numbers and ASCII
             valid = False
-        return "" if valid else "The Slack signature of the request is not valid. Check the signing secret."
+        return "" if valid else "The request's Slack signature is not valid. Check the signing secret."
 
     def _note(self, problem: str) -> None:
         metrics.UPDATES.labels(self._name, "refused").inc()

@@ -166,7 +166,7 @@ class TelegramChannel:
         """As ``Channel.fetch``."""
         if attachment.size_bytes > FETCH_MAX_BYTES:
             raise SendRejected(
-                f"the file has {attachment.size_bytes:,} bytes, but bots can download at most {FETCH_MAX_BYTES:,} bytes"
+                f"the file is {attachment.size_bytes:,} bytes, but bots can download at most {FETCH_MAX_BYTES:,} bytes"
             )
         deadline = anyio.current_time() + timeout_s
         try:

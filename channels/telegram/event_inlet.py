@@ -77,7 +77,7 @@ class EventInlet:
             BusUnavailable: it has to be said again.
         """
         if not await self.take_run([found]):
-            raise BusUnavailable("the message from Telegram was not stored")
+            raise BusUnavailable("the Telegram message was not stored")
 
     async def take_run(self, found: Sequence[msgspec.Raw | bytes]) -> int:
         """Deal with updates of one chat, oldest first: how many of the first ones are dealt with.

@@ -246,8 +246,8 @@ class MessageEndpoints:
         if message.user is not None and is_member(request):
             raise HTTPException(
                 403,
-                "Only operators can choose the user of a message. Send the operator token, or omit the user field. "
-                "If the user field is missing, the session name is used as the sender's name.",
+                "Only operators can set the user field of a message. Send the operator token, or omit the user "
+                "field. If the user field is missing, the session name is used as the sender's name.",
             )
         sender = message.user or await self.sender(request, key)
         inbound = self.inbound(key, message.id or "", sender, message.text)

@@ -63,7 +63,7 @@ def object_storage(url: Secret, *, allow_http: bool = False) -> "ObjectStorage":
     if not allow_http and (name := _plain_endpoint(service)):
         raise ConfigError(
             f"archive.url: the address in {name} begins with http://, so messages and keys would be sent without "
-            f"encryption. Use an address with https://, or set archive.allow_http = true or {service}_ALLOW_HTTP=true."
+            f"encryption. Use an https:// address, or set archive.allow_http = true or {service}_ALLOW_HTTP=true."
         )
     try:
         store = from_url(

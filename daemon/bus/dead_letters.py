@@ -172,7 +172,7 @@ class DeadLetters:
         session = str(found.session)
         if session != letter.session or self._bus.keys.partition(session) != letter.partition:
             raise InboundError(
-                f"dead letter {letter.name} cannot be replayed: it belongs to a different session than its message"
+                f"dead letter {letter.name} cannot be replayed because its message belongs to a different session"
             )
         return SessionKey.parse(session).channel
 

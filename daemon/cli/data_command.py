@@ -45,7 +45,7 @@ def data() -> None:
 def backup(
     ctx: click.Context, folder: Path, *, with_config: bool, verify: bool, leave_out: tuple[str, ...], as_json: bool
 ) -> None:
-    """Write a backup into the new folder FOLDER. Millpond keeps running meanwhile.
+    """Write a backup to the new folder FOLDER. Millpond keeps running meanwhile.
 
     The backup contains the data in Redis, the archive, and the workspaces of the configured bots. The workspaces
     include the bots' memory and received files. The backup contains the configuration only if you add --with-config.
@@ -164,7 +164,7 @@ def restore(
 ) -> None:
     """Restore the database and its files from the backup in FOLDER.
 
-    Stop all processes of this database first. If the restore is interrupted, run the command again.
+    First stop all processes that use this database. If the restore is interrupted, run the command again.
     """
     import anyio
 

@@ -36,7 +36,7 @@ class NamedMemory:
 
 @click.group()
 def memory() -> None:
-    """Show and change the memories of bots.
+    """Show and change the bots' memories.
 
     SCOPE names a memory, as shown by `millpond session show`. SESSION selects the memory that the session uses.
     """
@@ -101,7 +101,7 @@ def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_json: bool) -> None:
-    """Show the changes of MEMORY.md from version A to version B, or to the current version. Version 0 is empty."""
+    """Show the changes to MEMORY.md from version A to version B, or to the current version. Version 0 is empty."""
     shown = _with_memory(ctx, name, lambda named: _diff(named, first, second))
     if as_json:
         print_json(shown)

@@ -97,7 +97,7 @@ def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> 
 
         job = await LinkRequests(process).unlink(_scope(process, name, bot), by=author()[0])
         if job is None:
-            raise JobRefused(f"{name} is not linked with anyone. `millpond person list` shows the linked people.")
+            raise JobRefused(f"{name} is not linked to anyone. `millpond person list` shows the linked people.")
         return job
 
     record = with_process(ctx, lambda process: _done(process, asked))
@@ -167,5 +167,5 @@ def _scope(process: "Process", name: str, bot: str | None) -> str:
     channel = process.config.channels.get(key.channel)
     owner = bot or (channel.bot if channel else None)
     if owner is None:
-        raise InboundError(f"{name}: channel {key.channel!r} is not in this configuration. Name the bot with --bot.")
+        raise InboundError(f"{name}: channel {key.channel!r} is not in this configuration. Specify the bot with --bot.")
     return person_scope(owner, key.channel, key.chat)

@@ -248,8 +248,8 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List parts of replies with unknown delivery status, newest last.
 
-    "resent": the part was sent again and may have arrived twice. If Millpond can search the platform, it sends a "
-    "part again only if the search did not find the part.
+    "resent": the part was sent again and may have arrived twice. If Millpond can search the platform, it sends a
+    part again only if the search did not find the part.
     "given up": sending was interrupted again, and the part was not sent again.
     "preview": the chat may still show an unfinished version above the final reply.
     """

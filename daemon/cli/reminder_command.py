@@ -48,9 +48,9 @@ def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
 @SESSION
 @click.argument("when")
 @click.argument("text")
-@click.option("--prompt", is_flag=True, help="Let the bot answer TEXT at this time. Default: send TEXT as it is.")
+@click.option("--prompt", is_flag=True, help="Have the bot respond to TEXT at this time. Default: send TEXT unchanged.")
 @click.option("--repeat", default="", help="Recurrence rule, such as weekdays, FREQ=WEEKLY;BYDAY=MO or cron 0 8 * * 1.")
-@click.option("--time-zone", "zone", help="IANA name of the time zone of WHEN. Default: the time zone of the bot.")
+@click.option("--time-zone", "zone", help="IANA name of WHEN's time zone. Default: the bot's time zone.")
 @JSON
 @click.pass_context
 def add(  # noqa: PLR0913 - its arguments and options

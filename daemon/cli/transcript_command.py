@@ -177,11 +177,11 @@ def _end(reasons: "Sequence[str]") -> None:
 def search(  # noqa: PLR0913 - the options of the command
     ctx: click.Context, *, text: str, name: str | None, scope: str | None, limit: int, reads_all: bool, as_json: bool
 ) -> None:
-    """Search all stored messages for those that contain every word of TEXT, in upper or lower case.
+    """Search all stored messages for those that contain every word of TEXT, ignoring case.
 
-    The results are ordered by the last activity of their sessions. A word is also found inside longer words, because
-    Chinese has no spaces between words. Archived messages are searched in the search index, if the index contains all
-    messages of their session. The search index contains no tool calls and no long results of tools.
+    The results are ordered by the last activity of their sessions. Words are also found inside longer words, because
+    Chinese has no spaces between words. Archived messages are searched in the search index if the index contains all
+    messages of their session. The search index does not contain tool calls or long tool results.
     """
     if not text.split():
         raise click.UsageError("TEXT contains no word to search for")

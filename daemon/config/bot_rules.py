@@ -84,7 +84,7 @@ def _problem(config: Config, identity: str) -> str:
     if bot is not None and bot.memory.scope not in ("auto", "person"):
         return (
             f"{got(identity)} talks to bots.{channel.bot}, whose memory.scope is "
-            f"{bot.memory.scope!r}. Only memories of persons can be linked: set memory.scope to "
+            f"{bot.memory.scope!r}. Only per-person memories can be linked: set memory.scope to "
             '"person", or remove this identity'
         )
     return ""

@@ -88,8 +88,8 @@ def _order(config: Config) -> Iterator[ConfigProblem]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            "the value must be less than lease_s, because otherwise leases expire while workers still hold "
-            f"them. Got {queue.renew_s} and {queue.lease_s}"
+            "the value must be less than lease_s; otherwise leases would expire while workers still hold them. Got "
+            f"{queue.renew_s} and {queue.lease_s}"
         )
         yield ConfigProblem("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
@@ -195,7 +195,9 @@ def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
 def _speech(path: str, bot: BotConfig, given: TranscriptionConfig | SpeechConfig, task: str) -> Iterator[ConfigProblem]:
     if given.base_url and not _is_address(given.base_url, _names_server):
         # Not shown: a password in an address is one of the things that is refused here.
-        text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
+        text = (
+            "expected http:// or https:// and a host, without a user name or password (a key belongs in api_key_file)"
+        )
         yield ConfigProblem(f"{path}.base_url", text)
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
@@ -221,7 +223,7 @@ def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Confi
             yield ConfigProblem(here, text, (f"{here}.command", f"{here}.url"))
         if server.url and not _is_address(server.url, _names_server):
             # Not shown: a password in an address is one of the things that is refused here.
-            text = "expected http:// or https:// and a host, without a user or password (a key belongs in headers)"
+            text = "expected http:// or https:// and a host, without a user name or password (a key belongs in headers)"
             yield ConfigProblem(f"{here}.url", text)
         if any("\0" in text for text in (server.command, *server.args)):
             yield ConfigProblem(f"{here}.command", "a program's name and arguments must not contain NUL")
@@ -261,7 +263,9 @@ def zone_problem(name: str) -> str:
 def _model(path: str, model: ModelConfig) -> Iterator[ConfigProblem]:
     if model.base_url and not _is_address(model.base_url, _names_server):
         # Not shown: a password in an address is one of the things that is refused here.
-        text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
+        text = (
+            "expected http:// or https:// and a host, without a user name or password (a key belongs in api_key_file)"
+        )
         yield ConfigProblem(f"{path}.base_url", text)
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
@@ -296,8 +300,8 @@ def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[ConfigPr
     here = f"{path}.fallbacks[{place}]"
     if fallback.offline:
         text = (
-            "this fallback would never be used, because the bot's own model is the offline mock model, which does not "
-            f"fail. Set {path}.base_url or a key first"
+            "this fallback would never be used because the bot's own model is the offline mock model, which never "
+            f"fails. Set {path}.base_url or a key first"
         )
         yield ConfigProblem(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
@@ -328,8 +332,8 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
         yield ConfigProblem(f"{path}.host", "the value must not be empty. 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
         text = (
-            f"this setting is missing, but {got(channel.host)} can be reached from other machines. Set token_file, "
-            "or set host to 127.0.0.1"
+            f"this setting is required because {got(channel.host)} can be reached from other machines. Set "
+            "token_file, or set host to 127.0.0.1"
         )
         yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
     if channel.open and not is_loopback(channel.host):
@@ -354,8 +358,8 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[ConfigProblem]:
     if channel.send_timeout_s > SEND_SHARE * lease_s:
         text = (
-            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending a message must end before "
-            f"the lease expires. Got {channel.send_timeout_s} and {lease_s}"
+            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s so that sending a message ends before the "
+            f"lease expires. Got {channel.send_timeout_s} and {lease_s}"
         )
         yield ConfigProblem(f"{path}.send_timeout_s", text, ("queue.lease_s",))
 

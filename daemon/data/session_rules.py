@@ -116,7 +116,7 @@ class _Look:
         """Whose memory it is, and since when."""
         if not self._taken.fields.get("scope"):
             yield self._flaw(
-                "session.scope", "the session has no scope, so its memory is unknown. Set the field `scope` by hand."
+                "session.scope", "the session has no scope, so its memory is unknown. Set the `scope` field by hand."
             )
         if bool(self._taken.fields.get("nonce")) and not _is_number(self._taken.fields.get("lease", "")):
             text = "a worker holds the session with a lease (lock) that never expires"
@@ -200,7 +200,7 @@ class _Look:
                 yield self._flaw("waiting.once", text, "twice", "queue the message only once", stream_id)
             elif (fields := self._inbox.get(stream_id)) is None:
                 text = (
-                    f"message {stream_id} is queued, but the message is missing from the stream `in`, so its text is "
+                    f"message {stream_id} is queued, but the message is missing from the `in` stream, so its text is "
                     "lost"
                 )
                 yield self._flaw("waiting.in", text, "gone", "remove the message from the queue", stream_id)
@@ -237,7 +237,7 @@ class _Look:
             if not _STREAM_ID.fullmatch(stream_id) or stream_id not in self._inbox:
                 text = (
                     f"message {stream_id} is marked for an out-of-band reply, but the message is missing from the "
-                    "stream `in`"
+                    "`in` stream"
                 )
                 yield self._flaw("asides.in", text, "aside", "remove the mark", stream_id)
         for stream_id, fields in self._inbox.items():
@@ -245,7 +245,8 @@ class _Look:
                 _decode_inbound(fields.get("message", b""))
             except UNREADABLE:
                 text = (
-                    f"entry {stream_id} of `in` is not a message. The agent worker turns the entry into a dead letter."
+                    f"entry {stream_id} of the `in` stream is not a message. The agent worker turns the entry "
+                    "into a dead letter."
                 )
                 yield self._flaw("in.message", text)
 

@@ -159,7 +159,9 @@ async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path])
     try:
         found = await to_thread.run_sync(_look, workspace, taken.name)
     except OSError as error:
-        text = f"the folder cannot be read: {error.strerror}. Until this is corrected, Millpond cannot write files."
+        text = (
+            f"the folder cannot be read: {error.strerror}. Until the problem is corrected, Millpond cannot write files."
+        )
         return [Flaw(rule="files.readable", where=str(where), text=text)]
     flaws = [
         Flaw(
@@ -211,11 +213,11 @@ def _memory(taken: ScopeTaken, side: SideCar, where: Path) -> Iterator[Flaw]:
     text = bytes_of(taken.fields.get("text", "")).decode("utf-8", "replace")
     if side.version > version:
         why = (
-            f"the file MEMORY.md has version {side.version}, but the newest version in Redis is {version}: "
-            "Redis lost the newest versions"
+            f"the MEMORY.md file has version {side.version}, but the newest version in Redis is {version}: Redis lost "
+            "the newest versions"
         )
     elif side.version and side.version == version and side.text and side.text != checksum(text.encode()):
-        why = f"the file MEMORY.md and Redis both have version {version}, but the texts differ"
+        why = f"the MEMORY.md file and Redis both have version {version}, but their contents differ"
     else:
         return
     hint = "Run `millpond memory edit` to store the file's text again."

@@ -9,7 +9,7 @@ from daemon.config.config_rules import is_loopback
 _MOVED = "The server redirects the request to another address ({status}). Set model.base_url to the address of the API."
 STATUSES = {
     **dict.fromkeys((301, 302, 307, 308), _MOVED),
-    401: "The server refused the API key (401). Check {variable} or api_key_file.",
+    401: "The server rejected the API key (401). Check {variable} or api_key_file.",
     402: "The account has no credit left (402). Add credit, or use the key of another account.",
     403: (
         "The API key does not have access to this model (403). Check {variable} or api_key_file, and the "
@@ -23,8 +23,8 @@ STATUSES = {
 """What each status means, and what to do; docs/failures.md."""
 
 WEB_PAGE = (
-    "The server at {host} answered with a web page instead of a model's answer. Set model.base_url to the address of "
-    "the API."
+    "The server at {host} returned a web page instead of an answer from the model. Set model.base_url to the "
+    "address of the API."
 )
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
 """Reasons of OpenSSL when bytes come that are no TLS."""

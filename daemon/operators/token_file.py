@@ -99,7 +99,7 @@ def _make(data_dir: Path) -> bool:
             return True
     except OSError as error:
         raise ConfigError(
-            f"{data_dir / FILE_NAME}, the API token, cannot be written: {error.strerror}. Correct the "
-            "permissions of the data directory, or set token_file in the section of the web channel."
+            f"the API token file {data_dir / FILE_NAME} cannot be written: {error.strerror}. Correct the permissions "
+            "of the data directory, or set token_file in the web channel's section."
         ) from error
     return False

@@ -169,7 +169,7 @@ def probe(layout: ServerFiles) -> ServerState | None:
         return None
     if isinstance(admitted, Refusal) and not admitted.startswith("LOADING"):
         raise ServerNotReady(
-            f"a server answers on {state.socket}, but rejects the password in {layout.state} ({admitted}). Stop that "
+            f"a server responds on {state.socket} but rejects the password in {layout.state} ({admitted}). Stop that "
             f"server (its process ID is in {layout.folder / 'server.pid'}); Millpond then starts a new server."
         )
     pid = re.search(rb"process_id:(\d+)", about) if isinstance(about, bytes) else None
@@ -297,9 +297,9 @@ def _refuse_second(layout: ServerFiles, place: Path) -> None:
     """Refuse to start beside a server whose folder was removed: the running processes still use that server."""
     with contextlib.suppress(OSError), BlockingClient.unix(place, timeout_s=REPLY_TIMEOUT_S):
         raise ServerNotReady(
-            f"the server of {layout.data_dir} is still running ({place}), even though its folder was removed. Stop all "
-            "Millpond processes of this data directory. Remount the original folder or move it back, and start "
-            "Millpond."
+            f"the server of {layout.data_dir} is still running ({place}), even though its folder was removed. Stop "
+            "all Millpond processes that use this data directory. Remount the original folder or move it back, and "
+            "start Millpond."
         )
 
 

@@ -19,7 +19,7 @@ WHERE_USER = "turn on Developer Mode in Discord's settings, under Advanced; righ
 STEPS = """
 Discord: create an app, and copy the token of its bot.
   1. Open https://discord.com/developers/applications and choose New Application.
-  2. Under Bot, turn Message Content Intent on, choose Reset Token, and copy the token."""
+  2. Under Bot, turn on Message Content Intent, choose Reset Token, and copy the token."""
 
 
 class DiscordInterview:
@@ -123,4 +123,4 @@ class DiscordInterview:
 def user_problem(text: str) -> str:
     """The problem with a person's ID; empty: none."""
     is_id = text.isascii() and text.isdecimal() and 15 <= len(text) <= 20
-    return "" if is_id else f"a Discord user ID is a number of 17 to 19 digits: {WHERE_USER}"
+    return "" if is_id else f"a Discord user ID is a number with 17 to 19 digits: {WHERE_USER}"

@@ -136,7 +136,7 @@ class FeishuApi:
             raise FeishuSaysNo(f"{self._base} is not the address of Feishu's API. Check the address.") from None
         if found.code != 0:
             detail = f" ({found.msg[:200]})" if found.msg else ""
-            raise FeishuSaysNo(f"Feishu answered with the error {found.code}{detail}")
+            raise FeishuSaysNo(f"Feishu responded with error {found.code}{detail}")
         return found
 
 

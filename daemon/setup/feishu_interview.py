@@ -171,7 +171,7 @@ class FeishuInterview:
         flags, asker = self._flags, self._asker
         if flags.feishu_owner is not None:
             if not _OPEN_ID.fullmatch(flags.feishu_owner):
-                text = f"an open_id of Feishu looks like ou_0123abcd: {WHERE_OPEN_ID}"
+                text = f"a Feishu open_id looks like ou_0123abcd: {WHERE_OPEN_ID}"
                 raise AnswerRefused("--feishu-owner", flags.feishu_owner, text)
             return Owner(id=flags.feishu_owner)
         admins = strings(self._place.section("bots", bot).get("admins"))
@@ -188,7 +188,7 @@ class FeishuInterview:
                     "--pair needs a long connection to receive your message. Identify yourself with --feishu-owner ID "
                     "instead."
                 )
-            asker.say(f"  Your open_id is not known. To find it, {WHERE_OPEN_ID}.")
+            asker.say(f"  Your open_id is unknown. To find it, {WHERE_OPEN_ID}.")
             return None
         return self._paired(answer, language)
 

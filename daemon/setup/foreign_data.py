@@ -96,7 +96,7 @@ def _layout(folder: Path) -> tuple[Program, Path | None, Path]:
         return "OpenClaw", None, workspace
     raise InboundError(
         f"--from {folder}: the folder contains no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) installation. "
-        "Specify the folder that contains its config.json or openclaw.json, or its workspace."
+        "Specify the folder that contains config.json or openclaw.json, or specify the workspace."
     )
 
 

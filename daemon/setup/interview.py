@@ -90,12 +90,12 @@ class Interview:
         def check(name: str) -> str:
             return "" if is_name(name) else NAME_RULE
 
-        return self._asker.text("Name of the bot", flag="--bot", given=self._flags.bot, default=usual, check=check)
+        return self._asker.text("Bot name", flag="--bot", given=self._flags.bot, default=usual, check=check)
 
     def _language(self, bot: str) -> Language:
         known = self._place.word("language", "bots", bot) or language_here(self._environ)
         of = (("en", "English"), ("zh", "中文"))
-        question = "Language of the bot's own messages"
+        question = "Language of the bot's built-in messages"
         chosen = cast("Language", self._asker.choice(question, of, given=self._flags.language, default=known))
         self._asker.language = chosen
         return chosen
@@ -128,7 +128,7 @@ class Interview:
         name = self._known(bot, "name", api) or settings.model_name or theirs.variable(environ, "MODEL")
         while True:
             url = self._asker.text(
-                "Address of the server (-: use the offline mock model)",
+                "Server address (-: use the offline mock model)",
                 flag="--model-url",
                 given=flags.model_url,
                 default=usual,
@@ -175,7 +175,7 @@ class Interview:
             self._asker.say(f"  Models on this server: {printable(', '.join(offered[:SHOWN]))}{more}.")
         only, theirs = offered[0] if len(offered) == 1 else "", APIS[asked.api]
         return self._asker.text(
-            "Name of the model",
+            "Model name",
             flag="--model",
             given=flags.model,
             default=asked.name or only or (theirs.model if asked.base_url == theirs.url else ""),

@@ -200,5 +200,5 @@ class TestWebhook(ChannelContract, missing=WebhookLab.missing):
         "url", ["http://169.254.169.254/latest/meta-data/", "http://127.0.0.1:1/x", "file:///etc/passwd", "http://["]
     )
     async def test_files_of_other_servers_are_not_fetched(self, lab: WebhookLab, url: str) -> None:
-        with pytest.raises(SendRejected, match=r"not on the server in channels\.forum\.url"):
+        with pytest.raises(SendRejected, match=r"not on the server set in channels\.forum\.url"):
             await lab.channel.fetch(Attachment(kind="document", source=url), timeout_s=HANG_S)

@@ -124,7 +124,7 @@ async def test_half_a_character_is_a_result_and_no_json_an_error_at_once(tmp_pat
             broken = await found.act("no JSON")
 
     assert half == "a \ufffd b \n\ufffd c 😀 \\ud83d \x01"
-    assert broken.startswith("Error: the tool server fake refused the call: the server's response cannot be read: ")
+    assert broken.startswith("Error: the tool server fake rejected the call: the server's response cannot be read: ")
 
 
 @asynccontextmanager

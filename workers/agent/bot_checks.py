@@ -240,7 +240,7 @@ async def _tools(model: Model, tools: Sequence[bytes], tokens: int) -> list[str]
     said = {"role": "assistant", **({"content": answer.text} if answer.text else {}), "tool_calls": calls}
     results = [encode({"role": "tool", "content": "09:00", "tool_call_id": call["id"]}) for call in calls]
     again = await answer_of(model, [ASK, with_own(encode(said), answer.own), *results], tools, tokens)
-    return [] if again.text.strip() else ["the model returned no text after the result of a tool"]
+    return [] if again.text.strip() else ["the model returned no text after a tool result"]
 
 
 async def _picture(model: Model, tokens: int) -> list[str]:

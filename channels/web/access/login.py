@@ -31,8 +31,8 @@ CODE_MAX = 100
 """Longest text that is checked as a code."""
 
 BAD_LOGIN = (
-    "This link was already used, is older than ten minutes, or belongs to another channel. Run `millpond page` to "
-    "print a new link."
+    "This link has already been used, is older than ten minutes, or belongs to another channel. Run `millpond page` "
+    "to print a new link."
 )
 TOO_MANY = (
     f"{BAD_LOGIN} Because too many wrong codes were entered, this login attempt was not recorded in the audit log."

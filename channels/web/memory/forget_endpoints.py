@@ -95,7 +95,7 @@ class ForgetEndpoints:
         for number in numbers or ():
             if not 1 <= number <= count:
                 raise HTTPException(
-                    400, f"The list of found passages has no entry {number}. Choose numbers from 1 to {count}."
+                    400, f"The list of search results has no entry {number}. Choose numbers from 1 to {count}."
                 )
         groups = None if numbers is None else tuple(pending.groups[number - 1] for number in numbers)
         return await self._order(scope), ForgetSearch(text=pending.text, chosen=groups)

@@ -134,7 +134,7 @@ class MemoryEndpoints:
         if not query.get("from"):
             raise HTTPException(
                 400,
-                "The number of the older version is missing. Add ?from=<number> to the address (0 is the empty memory "
+                "The older version's number is missing. Add ?from=<number> to the address (0 is the empty memory "
                 "before version 1).",
             )
         first, last = number_in(query["from"]), number_in(query["to"]) if query.get("to") else None

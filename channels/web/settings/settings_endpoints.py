@@ -45,10 +45,10 @@ from daemon.setup.telegram_pairing import TelegramSaysNo
 
 # The configuration file behind the endpoints: read, changed and written in a thread, one request at a time.
 
-NO_LAUNCH = "This process was not started by `millpond run`, so its configuration cannot be changed over the API."
+NO_LAUNCH = "This process was not started by `millpond run`, so its configuration cannot be changed through the API."
 CHANGED = (
-    "Somebody else changed the configuration file after you opened it, so your change was not saved. Reload the "
-    "settings and repeat your change."
+    "The configuration file has changed since you opened it, so your change was not saved. Reload the settings and "
+    "repeat your change."
 )
 
 _T = TypeVar("_T")

@@ -126,7 +126,7 @@ async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
     text = f"{'the embedded ' if embedded else ''}{name} answers in {each_s * 1000:.1f} ms"
     if each_s > SLOW_S:
         return warning(
-            "server", f"{text}. That is slow. Run Millpond and the Redis server in the same network, if possible."
+            "server", f"{text}. That is slow. If possible, run Millpond and the Redis server on the same network."
         )
     return ok("server", text)
 
@@ -181,7 +181,9 @@ async def _workers(bus: Bus) -> Finding:
     beats = [beat for _, beat in await workers(bus) if age_s(beat.seen, SystemClock()) <= ALIVE_S]
     roles = sorted({beat.role for beat in beats})
     if "agent" not in roles:
-        return warning("workers", "no agent worker is running, so no message is answered. Start `millpond run`.")
+        return warning(
+            "workers", "no agent worker is running, so no messages are being answered. Start `millpond run`."
+        )
     return ok("workers", ", ".join(f"{sum(beat.role == role for beat in beats)} {role}" for role in roles))
 
 
@@ -213,8 +215,8 @@ def _lost(lost: LostMessages | None) -> list[Finding]:
         return []
     named = ", ".join(lost.sessions[:LOST_NAMED]) + ("…" if len(lost.sessions) > LOST_NAMED else "")
     text = (
-        f"{lost.count} accepted messages were lost when Redis changed its master, the last of them "
+        f"{lost.count} accepted messages were lost when Redis switched to another master, the last of them "
         f"{duration(lost.since_s, 'en')} ago, in these sessions: {named}. Ask the senders to send these messages "
-        f"again. Set redis.min_replicas to prevent further losses."
+        "again. Set redis.min_replicas to prevent further losses."
     )
     return [error("lost messages", text)]

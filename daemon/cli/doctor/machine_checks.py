@@ -126,9 +126,8 @@ def _port(check: str, channel: WebConfig) -> Finding:
         if _is_ours(channel):
             return ok(check, f"Millpond is running and answers at {where}")
         text = (
-            f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change port "
-            "or host "
-            "of the channel."
+            f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change the "
+            "channel's port or host."
         )
         return error(check, text)
     return ok(check, f"{where} is free")

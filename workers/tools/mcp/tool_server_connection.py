@@ -154,7 +154,7 @@ class ToolServerConnection:
                 raise ToolError(
                     f"{text} ({link.why}), so {what} may have been carried out", brief=f"{text}: {link.told}"
                 ) from error
-            text = f"the tool server {self._name} refused the call"
+            text = f"the tool server {self._name} rejected the call"
             said = self._stars.over(error.message)[:REASON_MAX_CHARS]
             raise ToolError(f"{text}: {said}", brief=text) from error
         except Exception as error:  # the edge to a library that lets out whatever its parts raise
