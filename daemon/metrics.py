@@ -76,7 +76,7 @@ QUIZZED = Counter(
 )
 CONSOLIDATION_SECONDS = Histogram(
     "millpond_consolidation_seconds",
-    "Time from the model call of a consolidation until the result is saved",
+    "Time from a consolidation's model call until the result is saved",
     buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 600),
 )
 CONSOLIDATION_WAITS = Histogram(

@@ -202,7 +202,7 @@ class DiscordChannel:
             try:
                 self._me = _me(await me_of(self._api, timeout_s=left_s(deadline)))
             except ValueError as error:
-                raise SendRefused("Discord did not return the identity of the bot") from error
+                raise SendRefused("Discord did not return the bot's identity") from error
         return self._me
 
 

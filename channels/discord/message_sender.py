@@ -96,7 +96,7 @@ class MessageSender:
     async def edit(self, chat: SessionKey, message_id: str, part: Part, *, timeout_s: float) -> None:
         """Replace the text of a message. Errors as for ``Channel.edit``."""
         if not is_snowflake(message_id):
-            raise SendRejected(f"message {message_id[:80]!r} cannot be edited: it was not found")
+            raise SendRejected(f"message {message_id[:80]!r} cannot be edited because it was not found")
         text = beginning(part.text, PART_MAX, length) if part.preview else part.text
         body = {"content": shown(text), **_quiet()}
         path = f"/channels/{target_of(chat)}/messages/{message_id}"

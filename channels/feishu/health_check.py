@@ -28,7 +28,7 @@ async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]
         text = f"{error} The app ID and secret are set in {where}.app_id and {where}.app_secret_file."
         return [Remark(state="error", text=text)]
     except Rejected as error:
-        text = f"{error}. Add the bot capability to the app and publish a version of the app. See {where}."
+        text = f"{error}. Add the bot capability to the app, and publish a new version of the app. See {where}."
         return [Remark(state="error", text=text)]
     except ChannelError as error:
         return [Remark(state="error", text=f"{error}. See {where}.base_url.")]
@@ -36,7 +36,7 @@ async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]
         return [Remark(state="error", text=f"{error}. See {where}.")]
     remarks = [Remark(state="ok", text=f"{me.name} ({me.app_id}) at {config.base_url}")]
     if nested(answer, "bot", "activate_status") not in (None, ACTIVE):
-        text = "the app is not active. Publish a version of the app, and have an administrator of the tenant approve it"
+        text = "the app is not active. Publish a new version of the app, and have a tenant administrator approve it"
         remarks.append(Remark(state="warning", text=text))
     return [*remarks, *await _lacking(api), await _hearing(api, config)]
 
@@ -52,7 +52,7 @@ async def _lacking(api: Api) -> list[Remark]:
         return []
     text = (
         f"the app lacks permissions: {', '.join(missing)}. Add the permissions under Permissions & Scopes in the "
-        "developer console, and publish a version of the app."
+        "developer console, and publish a new version of the app."
     )
     return [Remark(state="warning", text=text)]
 

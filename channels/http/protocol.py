@@ -64,7 +64,7 @@ _TOO_SLOW = _error("too_slow", f"The request headers did not arrive within {HEAD
 _TOO_MANY = _error(
     "too_many_connections",
     "This client has too many open connections. Close some connections, wait for pending responses, or raise the "
-    "channel's limits.connections_per_peer setting. Then send the request again.",
+    "channel's limits.connections_per_peer setting. After that, send the request again.",
 )
 
 

@@ -46,7 +46,7 @@ DEPTH_MAX = 16
 
 _GONE = {
     "tombstone": "a file that was deleted",
-    "hidden_by_limit": "a file that Slack hides because of the limits of the workspace's plan",
+    "hidden_by_limit": "a file that Slack hides because of limits in the workspace's plan",
 }
 """Modes of files of which only a sign is left."""
 
@@ -255,7 +255,7 @@ class Files:
         content, kind = await self._api.download(url, max_bytes=FETCH_MAX_BYTES, timeout_s=left_s(deadline))
         if kind.startswith(KINDS_OF_PAGES) and not attachment.name.lower().endswith((".html", ".htm")):
             raise SendRejected(
-                "Slack returned a web page instead of the file. The app may be missing the `files:read` scope."
+                "Slack returned a web page instead of the file. Check whether the app has the `files:read` scope."
             )
         return content
 

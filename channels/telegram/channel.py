@@ -133,7 +133,7 @@ class TelegramChannel:
         """As ``Channel.edit``."""
         number = self._moved.message_id(chat.chat, platform_id)
         if number is None:
-            raise SendRejected(f"message {platform_id!r} cannot be edited: it was not found")
+            raise SendRejected(f"message {platform_id!r} cannot be edited because it was not found")
         await self._sending.edit(self._target(chat), number, part.text, timeout_s=timeout_s)
 
     async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:

@@ -56,9 +56,9 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
         remarks.append(
             Remark(
                 state="ok",
-                text="privacy mode is on: in groups where the bot is not an administrator, it receives only commands "
-                "and replies to its messages. To let the bot receive mentions and the messages before them, "
-                "make the bot a group administrator, or turn off privacy mode with BotFather's /setprivacy",
+                text="privacy mode is on: in groups where the bot is not an administrator, the bot receives only "
+                "commands and replies to its messages. To let the bot receive mentions and the messages before "
+                "them, make the bot a group administrator, or turn off privacy mode with BotFather's /setprivacy",
             )
         )
     return remarks

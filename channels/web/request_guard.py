@@ -37,8 +37,8 @@ SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
 
 STOPPING = (
-    "This process is stopping, so your request may not have been carried out. Send the request again in a moment, with "
-    "the same id."
+    "This process is stopping, so your request may not have been carried out. Send the request again in a moment, "
+    "with the same ID."
 )
 
 FOREIGN_COOKIE = (
@@ -151,8 +151,8 @@ class RequestGuard:
         return problem(
             421,
             "unknown_host",
-            f"{host[:100]!r} is not an allowed host name of this server. Add the host name to allowed_hosts of this "
-            "channel.",
+            f"This server does not accept the host name {host[:100]!r}. Add the host name to the channel's "
+            "allowed_hosts setting.",
         )
 
     def _foreign_origin(self, scope: Scope, headers: Headers) -> Response | None:

@@ -270,7 +270,7 @@ class CommandBatch:
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
             if not call.answer.done() and not self._belongs(call.command):
-                call.settle(OtherNode("the data has moved to another node of the Redis cluster"))
+                call.settle(OtherNode("the data has moved to another node in the Redis cluster"))
 
     async def _attempt(self, line: PipelineConnection, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.answer.done()]
@@ -340,7 +340,7 @@ def _of_library(error: BaseException, asked: str) -> BaseException:
     if _is_login_refused(error):
         return LoginRefused(f"Redis rejected the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
-        return OtherNode(f"the data has moved to another node of the Redis cluster: {error}")
+        return OtherNode(f"the data has moved to another node in the Redis cluster: {error}")
     if is_later(error):
         return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.NoPermissionError) or _FORBIDDEN.search(str(error)):

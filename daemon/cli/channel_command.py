@@ -106,7 +106,7 @@ def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None,
     approved."""
     if bool(code) == bool(wanted):
         raise click.UsageError(
-            "give either CODE (the pairing code that the person received) or --id (the person's ID on the platform)"
+            "use either CODE (the pairing code that the person received) or --id (the person's ID on the platform)"
         )
     config = _push(ctx, name)
     if wanted:

@@ -54,7 +54,7 @@ def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -
     "--json",
     "as_json",
     is_flag=True,
-    help=("Print JSON with id, session and status, and with reply if --wait is given."),
+    help=("Print JSON with id, session and status, and with reply if --wait is used."),
 )
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:

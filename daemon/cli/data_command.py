@@ -37,8 +37,7 @@ def data() -> None:
     "--leave-out",
     multiple=True,
     metavar="NAME",
-    help="Leave this damaged session, memory, key or file out of the backup. To leave out several names, repeat the "
-    "option.",
+    help="Omit this damaged session, memory, key or file from the backup. To omit several names, repeat the option.",
 )
 @JSON
 @click.pass_context
@@ -121,8 +120,7 @@ def _end(ctx: click.Context, manifest: "Manifest", losses: "Sequence[Loss]") -> 
     if losses:
         tell(
             f"Neither Redis nor the archive in {manifest.archive} contains the missing data. Keep the older backups, "
-            "and "
-            "restore the missing files of the archive from an older backup.",
+            "and restore the missing archive files from an older backup.",
             err=True,
         )
     if manifest.damaged:
@@ -154,7 +152,7 @@ def _list(lines: "Sequence[str]") -> None:
 @click.option(
     "--replace",
     is_flag=True,
-    help="Delete the existing data first. If --replace is not given, the database must be empty.",
+    help="Delete the existing data first. Without --replace, the database must be empty.",
 )
 @click.option("--files/--no-files", default=True, help="Also restore the archive and the workspaces.")
 @JSON
@@ -209,7 +207,7 @@ def restore(
 @click.option(
     "--repair",
     is_flag=True,
-    help="Repair all problems that Millpond can repair. If --repair is not given, problems are only listed.",
+    help="Repair all problems that Millpond can repair. Without --repair, problems are only listed.",
 )
 @click.option("--deep", is_flag=True, help="Also read every archive file and compare its messages with Redis.")
 @JSON

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     help="The bot's folder. Folder for the bot's files. Default: bots/NAME in the data directory.",
 )
 @click.option("--offline", is_flag=True, help="Use no language model. The offline mock model answers.")
-@click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model's server.")
+@click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model server.")
 @click.option("--model-url", metavar="URL", help="Server address, such as https://api.openai.com/v1.")
 @click.option("--model", metavar="NAME", help="Model name.")
 @click.option(
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 )
 @click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
 @click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack (default if a Slack token is set).")
-@click.option("--slack-token", metavar="TOKEN", help="Bot token of the Slack app, xoxb-…. A file is safer.")
+@click.option("--slack-token", metavar="TOKEN", help="The Slack app's bot token (xoxb-…). A file is safer.")
 @click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
-@click.option("--slack-app-token", metavar="TOKEN", help="App-level token of the Slack app, xapp-…, for Socket Mode.")
+@click.option("--slack-app-token", metavar="TOKEN", help="The Slack app's app-level token (xapp-…) for Socket Mode.")
 @click.option("--slack-app-token-file", metavar="FILE", help="File with the app-level token. It is copied.")
 @click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events. Use - for Socket Mode.")
-@click.option("--slack-signing-secret", metavar="SECRET", help="Signing secret of the Slack app. A file is safer.")
+@click.option("--slack-signing-secret", metavar="SECRET", help="The Slack app's signing secret. A file is safer.")
 @click.option("--slack-signing-secret-file", metavar="FILE", help="File with the signing secret. It is copied.")
 @click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api, for tests.")
 @click.option(
@@ -70,21 +70,21 @@ if TYPE_CHECKING:
 @click.option(
     "--discord/--no-discord", default=None, help="Connect the bot to Discord (default if a Discord token is set)."
 )
-@click.option("--discord-token", metavar="TOKEN", help="Token of the Discord bot. A file is safer.")
+@click.option("--discord-token", metavar="TOKEN", help="Discord bot token. A file is safer.")
 @click.option("--discord-token-file", metavar="FILE", help="File with the token. It is copied.")
 @click.option("--discord-url", metavar="URL", help="API to use instead of https://discord.com/api/v10, for tests.")
 @click.option(
     "--discord-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: discord."
 )
-@click.option("--discord-owner", metavar="ID", help="Your Discord user ID. Default: the owner of the app.")
+@click.option("--discord-owner", metavar="ID", help="Your Discord user ID. Default: the app owner's ID.")
 @click.option("--feishu/--no-feishu", default=None, help="Connect the bot to Feishu or Lark.")
-@click.option("--feishu-app-id", metavar="ID", help="App ID of the Feishu app, cli_….")
-@click.option("--feishu-app-secret", metavar="SECRET", help="App Secret of the Feishu app. A file is safer.")
+@click.option("--feishu-app-id", metavar="ID", help="The Feishu app's App ID (cli_…).")
+@click.option("--feishu-app-secret", metavar="SECRET", help="The Feishu app's App Secret. A file is safer.")
 @click.option("--feishu-app-secret-file", metavar="FILE", help="File with the App Secret. It is copied.")
 @click.option("--feishu-events-url", metavar="URL", help="URL to which Feishu sends events. Use - for none.")
-@click.option("--feishu-encrypt-key", metavar="KEY", help="Encrypt Key of the Feishu app. A file is safer.")
+@click.option("--feishu-encrypt-key", metavar="KEY", help="The Feishu app's Encrypt Key. A file is safer.")
 @click.option("--feishu-encrypt-key-file", metavar="FILE", help="File with the Encrypt Key. It is copied.")
-@click.option("--feishu-url", metavar="URL", help="Server of the API: feishu, lark, or an address. Default: feishu.")
+@click.option("--feishu-url", metavar="URL", help="API server: feishu, lark, or an address. Default: feishu.")
 @click.option("--feishu-channel", metavar="NAME", help="Name of the channel's section. Default: feishu.")
 @click.option("--feishu-owner", metavar="ID", help="Your open_id in the Feishu app, ou_…, to skip pairing.")
 @click.option("--web-search", metavar="PROVIDER", help="Web search provider: brave, tavily, searxng or none.")

@@ -48,7 +48,7 @@ def memory() -> None:
 @click.option(
     "--history",
     is_flag=True,
-    help="Show HISTORY.md instead. The history has an entry for each consolidated part of a conversation.",
+    help="Show HISTORY.md instead. The history contains one entry for each consolidated part of a conversation.",
 )
 @click.option("--notes", is_flag=True, help="Show the daily notes instead of MEMORY.md.")
 @JSON
@@ -77,14 +77,14 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest versions.",
+    help="Maximum number of recent versions to show.",
 )
 @JSON
 @click.pass_context
 def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
     """List the versions of MEMORY.md and the cause of each version.
 
-    A star marks the current version. "+" and "-" show the number of characters in added and removed lines.
+    An asterisk (*) marks the current version. "+" and "-" show the number of characters in added and removed lines.
     """
     rows = _with_memory(ctx, name, lambda named: _log(named, limit))
     if as_json:
@@ -182,8 +182,7 @@ async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
         session = key_of(ctx, name)
     except BadSessionKey as error:
         raise InboundError(
-            f"{name} is neither the name of a memory (scope) nor the name of a session. `millpond session list` shows "
-            "the sessions."
+            f"no memory (scope) or session is named {name}. `millpond session list` shows the sessions."
         ) from error
     state = await SessionReader(bus).state(session)
     scope = state.scope or await _scope_of_person(bus, [f"{bot}:person:{session}" for bot in loaded(ctx).config.bots])

@@ -35,7 +35,7 @@ def _person(ctx: click.Context, option: click.Parameter, value: str) -> str:
 def page(ctx: click.Context, channel: str | None, person: str) -> None:
     """Print a link that logs a browser in to the web page. The login link works once and expires after ten minutes.
 
-    Anyone who opens the link can read every conversation and use every function of the page. The browser stays logged
+    Anyone who opens the link can read every conversation and use all of the page's functions. The browser stays logged
     in for 30 days. If the channel has other host names (allowed_hosts), you can replace the host in the link with one
     of them.
     """

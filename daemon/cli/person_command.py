@@ -69,8 +69,10 @@ def show(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> No
 @JSON
 @click.pass_context
 def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json: bool) -> None:
-    """Link PERSON and OTHER, so that a bot treats them as one person. The memory of OTHER is merged into the memory
-    of PERSON."""
+    """Link PERSON and OTHER, so that bots treat both identities as one person.
+
+    The memory of OTHER is merged into the memory of PERSON.
+    """
 
     async def asked(process: "Process") -> str:
         from daemon.people import LinkRequests

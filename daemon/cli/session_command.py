@@ -85,7 +85,7 @@ def session() -> None:
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Show at most this many of the most recently active sessions.",
+    help="Maximum number of recently active sessions to show.",
 )
 @JSON
 @click.pass_context
@@ -110,7 +110,7 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @click.option(
     "--prompt",
     is_flag=True,
-    help="Show the parts of the session's next prompt and their sizes in tokens, instead of messages.",
+    help="Instead of messages, show the parts of the session's next prompt with their sizes in tokens.",
 )
 @JSON
 @click.pass_context

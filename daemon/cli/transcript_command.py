@@ -26,8 +26,8 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def transcript() -> None:
     """Show all messages of conversations, from the first message on, including archived messages.
 
-    NAME is a transcript, as shown by `transcript list SESSION`, or the path of a transcript file. If SESSION is given,
-    all messages of the session are shown.
+    NAME is a transcript, as shown by `transcript list SESSION`, or the path of a transcript file. With SESSION, all
+    messages in the session are shown.
     """
 
 
@@ -39,7 +39,7 @@ def transcript() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
-    """List the transcripts of SESSION. If SESSION is not given, list the sessions that have transcripts."""
+    """List the transcripts of SESSION. Without SESSION, list the sessions that have transcripts."""
     if name is None:
         rows = with_process(ctx, _sessions, makes=False)
         heads = ["session", "transcripts", "messages", "bytes", "newest"]
@@ -169,7 +169,7 @@ def _end(reasons: "Sequence[str]") -> None:
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest hits.",
+    help="Maximum number of recent hits to show.",
 )
 @click.option("--all", "reads_all", is_flag=True, help="Read all archive files instead of the search index.")
 @JSON
@@ -323,7 +323,7 @@ def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """Create a new session from the messages, named SESSION~1 (then ~2, …).
 
     You can continue the conversation in the new session. The messages keep their numbers (indexes). The command does
-    not change the memory. If the messages of the new session are summarized later, their content is added to the memory
+    not change the memory. If the new session's messages are summarized later, their content is added to the memory
     a second time.
     """
 

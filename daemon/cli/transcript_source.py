@@ -114,7 +114,7 @@ WIDTH = 32
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Show the trace of a turn: waiting, model calls, tool calls, commit and delivery, with durations.
+    """Show the trace of a turn, with the durations of waiting, model calls, tool calls, commit and delivery.
 
     ID is a message ID, a correlation ID from the log, or SESSION#TURN, where TURN is the index of the turn's
     first message. For each session, the traces of the last 100 turns are kept for one week.

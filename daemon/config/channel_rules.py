@@ -53,7 +53,7 @@ def _own_telegram(path: str, channel: TelegramConfig) -> Iterator[ConfigProblem]
         )
         yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file",))
     elif not _TOKEN.fullmatch(channel.token.reveal()):
-        text = "the value is not a bot token. BotFather's tokens consist of a number, a colon and letters"
+        text = "the value is not a bot token. A token from BotFather consists of a number, a colon and letters"
         yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file",))
     if not is_server(channel.base_url):
         yield ConfigProblem(f"{path}.base_url", SERVER)

@@ -113,7 +113,7 @@ def _ports(config: Config) -> Iterator[ConfigProblem]:
     taken = dict[tuple[str, int], str]()
     for section, host, port in wanted:
         if port and (other := taken.setdefault((host, port), section)) != section:
-            text = f"{port} is also used by {other}. Set a port that no other part of this process uses"
+            text = f"{port} is also used by {other}. Set a port that is not used by another part of this process"
             yield ConfigProblem(f"{section}.port", text, (f"{other}.port",))
 
 
@@ -181,9 +181,8 @@ def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
             text = (
-                "this setting is missing, and the API key of the bot's own model belongs to a different API. Set this "
-                "configuration key, "
-                f"{other.api.upper()}_API_KEY or base_url"
+                "this setting is missing, and the API key for the bot's own model is for a different API. Set this "
+                f"configuration key, {other.api.upper()}_API_KEY or base_url"
             )
             yield ConfigProblem(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _speech(f"{path}.transcription", bot, bot.transcription, "turns speech into text, such as whisper-1")

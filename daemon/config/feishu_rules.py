@@ -32,7 +32,7 @@ def app_id_problem(text: str) -> str:
 def app_secret_problem(secret: Secret) -> str:
     """The problem of the form of an app's secret; empty if none."""
     fine = _APP_SECRET.fullmatch(secret.reveal())
-    return "" if fine else f"the value is not the secret of an app (32 letters and digits): {WHERE_APP}"
+    return "" if fine else f"the value is not an App Secret (32 letters and digits): {WHERE_APP}"
 
 
 def encrypt_key_problem(secret: Secret) -> str:

@@ -28,7 +28,7 @@ _NUMBERS = (
 )
 _SAFE = {
     **dict.fromkeys(("attempts", "deaths"), "set {name} to 0"),
-    **dict.fromkeys(("tokens", "tokens_start"), "set {name} to the total of the session's messages"),
+    **dict.fromkeys(("tokens", "tokens_start"), "set {name} to the total for the session's messages"),
     **dict.fromkeys(("fence", "claims"), "set {name} to a higher number than before"),
     "start": "set {name} to the cursor",
     "head": "set {name} to the end of the log",
@@ -93,7 +93,7 @@ def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
         mend = Mend(what="remove the nonexistent session from the lists", action="idle", owner=taken.name)
-        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but it does not exist"
+        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
 
@@ -207,7 +207,7 @@ class _Look:
             elif fields.get("session", b"").decode("utf-8", "replace") != self._taken.name:
                 text = f"message {stream_id} is queued in this session but belongs to another session"
                 yield self._flaw(
-                    "waiting.in", text, "foreign", "remove the message from the queue of the session", stream_id
+                    "waiting.in", text, "foreign", "remove the message from the session's queue", stream_id
                 )
             seen.add(stream_id)
         yield from self._deadline()
@@ -271,5 +271,5 @@ class _Look:
                 what = f"let the reminder fire on {reminder.due}"
                 yield self._flaw("reminders.upcoming", text, "upcoming", what, name, reminder.due_ms)
             elif reminder.paused and name in self._taken.upcoming:
-                text = f"reminder {name} is paused, but it has a time"
+                text = f"reminder {name} is paused, but has a time"
                 yield self._flaw("reminders.paused", text, "paused", "remove the time", name)

@@ -71,8 +71,8 @@ async def flaws_of_marker(bus: Bus, storage: Storage) -> list[Flaw]:
     others = ", ".join(sorted(here - {marker.archive if marker else ""}))
     text = (
         f"the file {contains}, but this archive was used with the ID {others}. If the storage is not mounted, mount "
-        f"it. Otherwise restore the file from a backup, and remove any other ID of this archive with "
-        f"`millpond redis-cli HDEL {bus.keys.archives} ID`."
+        "the storage. If the storage is mounted, restore the file from a backup, and remove any other ID of this "
+        f"archive with `millpond redis-cli HDEL {bus.keys.archives} ID`."
     )
     return [Flaw(rule="archive.marker", where=where, text=text)]
 
@@ -200,7 +200,7 @@ def _read(folder: int, name: str, found: _Folder) -> str:
     except FileNotFoundError:
         return ""
     except PermissionError as error:
-        return f"{error.strerror}. Correct the permissions of the file"
+        return f"{error.strerror}. Correct the file's permissions"
     except OSError as error:
         return f"{error.strerror}. Remove this entry"
     if name == HISTORY:
@@ -237,5 +237,5 @@ def _history(taken: ScopeTaken, found: _Folder, where: Path) -> Iterator[Flaw]:
             continue  # `memory.history` reports the entry
         missing += b"\n" + text.strip("\n").encode() + b"\n" not in lines
     if missing:
-        text = f"{missing} entries of the history are missing from the file, because the file was changed. {ANEW}"
+        text = f"{missing} history entries are missing from the file because the file was changed. {ANEW}"
         yield Flaw(rule="files.history", where=str(where / HISTORY), text=text)

@@ -110,7 +110,7 @@ class DiscordInterview:
         app = self._app
         if app and app.owner_id:
             named = f"{printable(app.owner_name)} ({app.owner_id})" if app.owner_name else app.owner_id
-            asker.say(f"  The owner of the app is {named}.")
+            asker.say(f"  The app's owner is {named}.")
             if asker.confirm("Are you this person", default=True):
                 return Owner(id=app.owner_id, name=app.owner_name)
         if not asker.asks:

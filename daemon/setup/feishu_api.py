@@ -88,7 +88,8 @@ class FeishuApi:
         found = await self._asked("GET", "/open-apis/bot/v3/info", token=token)
         if not found.bot.open_id:
             raise FeishuSaysNo(
-                "the app does not include a bot. Add the bot capability to the app, and publish a version of the app"
+                "the app does not include a bot. Add the bot capability to the app, and publish a new "
+                "version of the app"
             )
         return Me(name=found.bot.app_name, open_id=found.bot.open_id, missing=await self._missing(token))
 

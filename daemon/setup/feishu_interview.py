@@ -109,7 +109,7 @@ class FeishuInterview:
             asker.say(f"  The bot is {printable(me.name) or app_id}.")
             if me.missing:
                 asker.say(f"  The app lacks permissions: {', '.join(me.missing)}.")
-                asker.say("  Add the permissions in the developer console, and publish a version of the app.")
+                asker.say("  Add the permissions in the developer console, and publish a new version of the app.")
 
         secret = self._asked("App Secret", "--feishu-app-secret", flags.feishu_secret(), "app_secret", answer, tried)
         if secret is None:

@@ -195,9 +195,7 @@ def _folder(path: Path, left: list[str]) -> Path:
     """``path``, or a folder that never exists if it is a link, which may lead anywhere on this machine."""
     if not path.is_symlink():
         return path
-    left.append(
-        f"{path.name}: this is a symbolic link. Pass the target of the link to --from, or copy the files yourself"
-    )
+    left.append(f"{path.name}: this is a symbolic link. Pass the link's target to --from, or copy the files yourself")
     return path / ".none"
 
 

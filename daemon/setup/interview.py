@@ -179,7 +179,7 @@ class Interview:
             flag="--model",
             given=flags.model,
             default=asked.name or only or (theirs.model if asked.base_url == theirs.url else ""),
-            check=lambda text: "" if text else "enter the name of a model on this server",
+            check=lambda text: "" if text else "enter the name of a model that this server offers",
         )
 
     def _known_key(self, bot: str, url: str, api: Api) -> Secret | None:
@@ -209,7 +209,7 @@ class Interview:
                 self._asker.say(f"  {finding[0].upper()}{finding[1:].removesuffix('.')}.")
             return tried
         of = (
-            ("again", "enter the address, the name and the key of the model again"),
+            ("again", "enter the model's address, name and key again"),
             ("keep", "keep these settings anyway"),
             ("offline", "none"),
         )
@@ -353,7 +353,8 @@ class Interview:
             if not (url := run(lambda: _webhook(answer))):
                 return False
             self._asker.say(
-                f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive its messages."
+                f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive the "
+                "bot's messages."
             )
             if not self._asker.confirm("Delete that webhook", default=False):
                 return False

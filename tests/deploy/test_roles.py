@@ -237,8 +237,8 @@ async def test_all_roles_do_their_work_and_the_server_refuses_nothing(server: Se
         assert server.refused() == []
         for role in ROLES:
             found = await here.millpond(role, "doctor")
-            assert f"the Redis user has the permissions of the role {role}" in found, found
-        assert "the Redis user has the permissions of every role" in await here.millpond("", "doctor")
+            assert f"the Redis user has the permissions for the {role} role" in found, found
+        assert "the Redis user has the permissions for every role" in await here.millpond("", "doctor")
 
 
 EVERYBODY = """

@@ -49,7 +49,7 @@ async def test_a_user_with_the_rules_of_a_role_lacks_nothing_of_it_and_something
     assert {"+xread", f"~{bus.keys.prefix}:{{*}}:sent:*", f"&{bus.keys.prefix}:leaders"} <= set(found["channels"])
     assert f"~{bus.keys.prefix}:{{*}}:overheard:*" in found["consolidation"], "an agent only reads it"
     assert finding.state == "ok"
-    assert finding.text == "the Redis user has the permissions of the role agent"
+    assert finding.text == "the Redis user has the permissions for the agent role"
     assert await missing(bus, "agent") == [], "the user of the embedded server may do everything"
     assert await bus.call("EXISTS", bus.keys.session("0")) == 0, "nothing that was tried was done"
 

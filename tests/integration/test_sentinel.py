@@ -138,7 +138,7 @@ async def test_an_address_that_names_no_master_says_so_in_a_sentence(watched: Wa
     tls = f"sentinels://127.0.0.1:{sentinel}/pond"
     wrong = (
         (tls, BusUnavailable, "knows a reachable Redis master named 'pond'"),
-        (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url is the address of a Redis Sentinel"),
+        (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url points to a Redis Sentinel"),
         (f"sentinel://127.0.0.1:{server}/pond", BusUnavailable, "is not a Redis Sentinel"),
         (f"sentinel://127.0.0.1:{sentinel}/heron", BusUnavailable, "knows a reachable Redis master named 'heron'"),
         (f"redis://127.0.0.1:{watched.servers[1].port}", BusUnavailable, "is a read-only replica"),

@@ -384,8 +384,8 @@ _RERANKING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "the key is not set. Set the model that ranks search results"),
-        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that ranks search results"),
+        ({"MODEL": ""}, "model", "the key is not set. Set the model that reranks search results"),
+        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that reranks search results"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
     ],
@@ -875,10 +875,8 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         (line,) = problems(file, text + other)
 
         assert line.startswith(
-            f"{path}.api_key: this setting is missing, and the API key of the bot's own model belongs to a different "
-            "API. "
-            "Set this configuration key, "
-            "ANTHROPIC_API_KEY"
+            f"{path}.api_key: this setting is missing, and the API key for the bot's own model is for a different "
+            "API. Set this configuration key, ANTHROPIC_API_KEY"
         ), line
 
 

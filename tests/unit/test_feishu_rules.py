@@ -20,7 +20,7 @@ URL = FeishuEventsConfig(url="https://h/feishu")
         ({"app_id": ""}, "app_id", "missing: copy the App ID"),
         ({"app_id": "ou_1"}, "app_id", "not an app ID"),
         ({"app_secret": Secret("")}, "app_secret", "missing"),
-        ({"app_secret": Secret("cli_9f5343c580712544")}, "app_secret", "not the secret of an app"),
+        ({"app_secret": Secret("cli_9f5343c580712544")}, "app_secret", "not an App Secret"),
         ({"base_url": "feishu"}, "base_url", "expected http"),
         ({"events": URL}, "encrypt_key", "events.url needs it"),
         ({"events": URL, "encrypt_key": Secret("k")}, "", ""),

@@ -168,9 +168,7 @@ UNAPPROVED = {
         "form. Tell the person that the command was denied."
     ),
     "expired": ("No administrator approved this command within {minutes} minutes, so it was not run. Tell the person."),
-    "started": (
-        "The command was approved and started once, but its result was lost. The effect of the command is unknown."
-    ),
+    "started": ("The command was approved and started once, but its result was lost. The command's effect is unknown."),
 }
 """The results of commands that are not run, for the model."""
 

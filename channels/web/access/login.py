@@ -56,7 +56,7 @@ class Login:
 
     async def login(self, request: Request) -> Response:
         """Exchange a code for a cookie."""
-        code = (await decoded(request, _Login, 'The body of a login request must be {"code": "<string>"}.')).code
+        code = (await decoded(request, _Login, 'A login request must have the body {"code": "<string>"}.')).code
         secret = ""
         if 0 < len(code) <= CODE_MAX:
             secret = await self._operators.logins.redeem(code, self._site.name)

@@ -64,7 +64,8 @@ class ForgetEndpoints:
         if choice_of(words).kind in ("nothing", "short", "long"):
             raise HTTPException(
                 400,
-                f"The search text is too short or too long. Send 2 to {MOST_CHARS} characters of the text to forget.",
+                f"The search text is too short or too long. Send 2 to {MOST_CHARS} characters from the text "
+                "that you want to forget.",
             )
         try:
             with anyio.fail_after(LOOK_S):

@@ -274,7 +274,7 @@ class MemoryEditEndpoints:
             return problem(
                 413,
                 "message_too_large",
-                f"The text is larger than {MAX_BYTES:,} bytes. Shorten it, because it is part of every prompt.",
+                f"The text is larger than {MAX_BYTES:,} bytes. Shorten the text, because every prompt contains it.",
             )
         scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=4), self._author(request)
 

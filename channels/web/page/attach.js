@@ -144,7 +144,7 @@ export class Attachments extends EventTarget {
   }
 
   recording(is) {
-    const label = is ? t("End the recording") : t("Record a voice message");
+    const label = is ? t("Stop recording") : t("Record a voice message");
     this.microphone.classList.toggle("recording", is);
     this.microphone.setAttribute("aria-label", label);
     this.microphone.title = label;

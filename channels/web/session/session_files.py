@@ -116,5 +116,5 @@ def _shown_type(content: bytes) -> str:
 
 def _missing(path: PurePosixPath) -> Response:
     return problem(
-        404, "no_file", f"The file {str(path)[:200]!r} was not found in the session. It may have been deleted."
+        404, "no_file", f"The file {str(path)[:200]!r} was not found in the session. The file may have been deleted."
     )

@@ -216,7 +216,7 @@ class SettingsEndpoints:
         launch = self._file.launch
         loaded = await self._file.run(self._file.editor().usable)
         if self._site.process.stopping.is_set():
-            return problem(503, "stopping", "This process is already stopping. Wait until it has restarted.")
+            return problem(503, "stopping", "This process is already stopping. Wait until the process has restarted.")
         async with audited(request, "settings.restart", self._site.process.name):
             launch.again = loaded
         self._site.process.stopping.set()

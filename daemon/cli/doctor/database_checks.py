@@ -135,9 +135,9 @@ async def _permissions(bus: Bus) -> Finding:
     found = {role: await missing(bus, role) for role in RIGHTS}
     able = [role for role, rules in found.items() if not rules]
     if len(able) == len(found):
-        return ok("permissions", "the Redis user has the permissions of every role")
+        return ok("permissions", "the Redis user has the permissions for every role")
     if able:
-        return ok("permissions", f"the Redis user has the permissions of the role {' and '.join(able)}")
+        return ok("permissions", f"the Redis user has the permissions for the {' and '.join(able)} role")
     # The user is meant for the role that it lacks least of.
     nearest = min(found, key=lambda role: len(found[role]))
     return error("permissions", await lacks(bus, [nearest]))
@@ -149,9 +149,7 @@ def _persistence(info: dict[str, Any]) -> Finding:
             "persistence", "persistence is off: accepted messages are lost if the server stops. Set appendonly yes."
         )
     if info.get("aof_last_write_status", "ok") != "ok":
-        return error(
-            "persistence", "the server could not write its append-only file. Check the disk and the log of the server."
-        )
+        return error("persistence", "the server could not write its append-only file. Check the server's disk and log.")
     return ok("persistence", "the append-only file is on")
 
 
@@ -174,7 +172,7 @@ async def _clock(bus: Bus) -> Finding:
         return warning(
             "clock", f"the server's clock differs from this machine's by {apart_s:+.1f} s. Synchronize both with NTP."
         )
-    return ok("clock", "the clocks of the server and of this machine agree")
+    return ok("clock", "the server's clock agrees with this machine's clock")
 
 
 async def _workers(bus: Bus) -> Finding:

@@ -97,7 +97,7 @@ def open_to_others(folder: Path) -> str:
             "Millpond as this user, or set another folder in data_dir."
         )
     if state.st_mode & OTHERS:
-        return f"Other users of this machine can enter {folder}. Run chmod -R go= {shlex.quote(str(folder))}"
+        return f"Other users of this machine can access {folder}. Run chmod -R go= {shlex.quote(str(folder))}"
     return ""
 
 

@@ -148,7 +148,7 @@ async def _read(page: Fetched, *, links: bool) -> str:
     is_html = kind in HTML or (not kind and b"<html" in page.body[:1024].lower())
     title, text = await _readable(page, is_html=is_html, links=links)
     head = "\n".join(filter(None, (page.url, title)))
-    cut = "\n\n[The rest of the page is left out.]" if page.is_cut or len(text) > TEXT_MAX_CHARS else ""
+    cut = "\n\n[The rest of the page is not shown.]" if page.is_cut or len(text) > TEXT_MAX_CHARS else ""
     room = TEXT_MAX_CHARS - len(head) - len(cut) - 2
     return f"{head}\n\n{text[:room] or '[The page contains no text.]'}{cut}"
 
