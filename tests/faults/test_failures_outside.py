@@ -89,7 +89,7 @@ ROWS: Mapping[str, Row] = {
     "bad": refused(400),
     "large": refused(413),
     "odd": refused(422),
-    "moderated": refused(403, "refused this message ({})"),
+    "moderated": refused(403, "rejected this message ({})"),
     "firewall": Row(kind="refused", reply=Plain(PAGE), reason="returned a web page for this message"),
     "empty": broken(Say("")),
     "garbage": broken(Plain(b"{'single': 'quotes'}", "application/json")),

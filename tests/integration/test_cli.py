@@ -362,7 +362,7 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
 
     assert done.returncode == 65
     assert "line 2: this input line is not encoded in UTF-8" in done.stderr
-    assert "line 3: the message has" in done.stderr
+    assert "line 3: the message is" in done.stderr
     assert done.stdout.splitlines()[-1] == "You said: last"
 
 

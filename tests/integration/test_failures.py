@@ -307,7 +307,7 @@ async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_g
     """A firewall's 403 or web page counted as a fault of the set-up, and a message that made its server fail as an
     outage: the conversation was blocked for six hours, and others that use the model were delayed."""
     rows = {
-        "forbidden": (SetupFault("no", status=403), 0.0, "refused this message (403)"),
+        "forbidden": (SetupFault("no", status=403), 0.0, "rejected this message (403)"),
         "page": (SetupFault("no", status=200), 0.0, "returned a web page for this message"),
         "outage": (ModelUnavailable("no"), 1_900.0, "fails to answer this message"),
     }

@@ -22,7 +22,7 @@ URL = FeishuEventsConfig(url="https://h/feishu")
         ({"app_secret": Secret("")}, "app_secret", "missing"),
         ({"app_secret": Secret("cli_9f5343c580712544")}, "app_secret", "not an App Secret"),
         ({"base_url": "feishu"}, "base_url", "expected http"),
-        ({"events": URL}, "encrypt_key", "events.url needs it"),
+        ({"events": URL}, "encrypt_key", "events.url requires this setting"),
         ({"events": URL, "encrypt_key": Secret("k")}, "", ""),
         ({"events": FeishuEventsConfig(url="http://h"), "encrypt_key": Secret("k")}, "events.url", "expected https"),
         ({"encrypt_key": Secret(" ")}, "encrypt_key", "not an Encrypt Key"),
