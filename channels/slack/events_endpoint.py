@@ -91,8 +91,8 @@ class EventsEndpoint:
                 return Response(status_code=404)
             if SIGNATURE not in request.headers or TIMESTAMP not in request.headers:
                 return PlainTextResponse(
-                    "The request has no Slack signature. Send the headers X-Slack-Signature and "
-                    "X-Slack-Request-Timestamp.\n",
+                    "The request has no Slack signature. Send the X-Slack-Signature and X-Slack-Request-Timestamp "
+                    "headers.\n",
                     401,
                 )
             body = await read_body(request, max_bytes=EVENT_MAX_BYTES)

@@ -48,7 +48,7 @@ def problem_of(secret: Secret, headers: Mapping[str, str], body: bytes, *, now_s
     """The reason why a request is not accepted; empty if its signature is valid."""
     message_id, time = headers.get(ID, ""), headers.get(TIME, "")
     if not 0 < len(message_id) <= ID_MAX_CHARS or not time or not headers.get(SIGNATURE):
-        return f"The headers {ID}, {TIME} and {SIGNATURE} are required. {ID} has at most {ID_MAX_CHARS} characters."
+        return f"The {ID}, {TIME} and {SIGNATURE} headers are required. {ID} has at most {ID_MAX_CHARS} characters."
     if not (time.isascii() and time.isdigit() and abs(int(time) - now_s) <= TOLERANCE_S):
         return (
             f"{TIME} must be the current Unix time in seconds, accurate to within {TOLERANCE_S:g} s. Check the "

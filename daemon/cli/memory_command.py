@@ -131,7 +131,7 @@ def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> No
     "--file", "path", type=click.Path(path_type=Path), help="Read the text from a file; - reads standard input."
 )
 @click.option(
-    "--of", type=click.IntRange(0), metavar="N", help="Version on which the edit is based. Default: the current one."
+    "--of", type=click.IntRange(0), metavar="N", help="Version that the edit is based on. Default: the current one."
 )
 @JSON
 @click.pass_context
@@ -182,7 +182,7 @@ async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
         session = key_of(ctx, name)
     except BadSessionKey as error:
         raise InboundError(
-            f"no memory (scope) or session is named {name}. `millpond session list` shows the sessions."
+            f"no memory (scope) or session is named {name}. To list all sessions, run `millpond session list`."
         ) from error
     state = await SessionReader(bus).state(session)
     scope = state.scope or await _scope_of_person(bus, [f"{bot}:person:{session}" for bot in loaded(ctx).config.bots])

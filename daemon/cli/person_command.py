@@ -83,7 +83,7 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
     if as_json:
         print_json(record)
     else:
-        tell(f"{other} now shares the memory of {into}")
+        tell(f"{other} now shares {into}'s memory")
 
 
 @person.command()
@@ -99,7 +99,7 @@ def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> 
 
         job = await LinkRequests(process).unlink(_scope(process, name, bot), by=author()[0])
         if job is None:
-            raise JobRefused(f"{name} is not linked to anyone. `millpond person list` shows the linked people.")
+            raise JobRefused(f"{name} is not linked to anyone. To list the linked people, run `millpond person list`.")
         return job
 
     record = with_process(ctx, lambda process: _done(process, asked))
@@ -136,7 +136,7 @@ async def _shown(process: "Process", scope: str) -> dict[str, Any]:
     sessions = await sessions_of(process.bus, set(family))
     if not sessions and len(family) == 1 and not await process.bus.call("EXISTS", process.bus.keys.memory(scope)):
         raise InboundError(
-            f"{scope}: this person has never sent a message. `millpond session list` shows the sessions."
+            f"{scope}: this person has never sent a message. To list all sessions, run `millpond session list`."
         )
     identities = [
         {"scope": each, "sessions": sorted(session for session, own in sessions.items() if own == each)}

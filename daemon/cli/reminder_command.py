@@ -104,7 +104,10 @@ def _act(ctx: click.Context, session: str, reminder_id: str, action: Literal["pa
         reminders = _reminders(bus)
         stored = await reminders.get(session, reminder_id)
         if stored is None:
-            text = f"reminder {reminder_id} was not found in session {session}. `millpond reminder list` lists the IDs."
+            text = (
+                f"reminder {reminder_id} was not found in session {session}. To list the IDs, run `millpond "
+                "reminder list`."
+            )
             raise InboundError(text)
         after = await act(reminders, action, stored)
         return after.due if after else ""
@@ -159,5 +162,5 @@ async def _place(process: "Process", session: str) -> "ReminderPlace":
     place = await place_in(process.bus, config, session) if config else None
     if place is None:
         text = "was not found" if config else "belongs to a channel that is not in this configuration"
-        raise InboundError(f"session {session} {text}. `millpond session list` shows the sessions.")
+        raise InboundError(f"session {session} {text}. To list all sessions, run `millpond session list`.")
     return place

@@ -199,7 +199,7 @@ async def unknown(bus: "Bus", key: str) -> str:
 
     names = [name for name, _ in await SessionReader(bus).sessions(limit=NEAREST_AMONG)]
     near = difflib.get_close_matches(key, names, n=3)
-    meant = f". Did you mean {' or '.join(near)}?" if near else ". `millpond session list` shows all sessions."
+    meant = f". Did you mean {' or '.join(near)}?" if near else ". To list all sessions, run `millpond session list`."
     return f"session {key} was not found: no one has sent a message to this session{meant}"
 
 

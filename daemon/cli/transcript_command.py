@@ -241,7 +241,8 @@ async def _among(ctx: click.Context, process: "Process", name: str | None, scope
         found = await all_sessions(process.bus)
     elif not (found := await _of_scope(process, scope)):
         raise InboundError(
-            f"scope {scope} was not found: no session uses it. `millpond session show SESSION` shows a session's scope."
+            f"scope {scope} was not found: no session uses it. To see a session's scope, run `millpond "
+            "session show SESSION`."
         )
     return await _by_activity(process, found)
 

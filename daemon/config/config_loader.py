@@ -83,8 +83,8 @@ def _open_channels(config: Config) -> Iterable[str]:
     for name, channel in config.channels.items():
         if isinstance(channel, WebConfig) and channel.enabled and channel.open:
             yield (
-                f"channels.{name}.open is true, so every user and program on this machine can read and write "
-                f"the conversations on channel {name}. Remove the key to require the token"
+                f"channels.{name}.open is true, so every user and program on this machine can read and write the "
+                f"conversations on channel {name}. Remove the open key to require the token"
             )
 
 

@@ -338,7 +338,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
     if channel.open and not is_loopback(channel.host):
         text = (
             f"an open channel accepts requests without a token, but {got(channel.host)} can be reached from other "
-            "machines. Remove open, or set host to 127.0.0.1"
+            "machines. Remove the open key, or set host to 127.0.0.1"
         )
         yield ConfigProblem(f"{path}.open", text, (f"{path}.host",))
     tokens = {

@@ -386,7 +386,7 @@ def _words(body: object) -> str:
 
 _SAYINGS: Mapping[type[ModelError], str] = {
     ModelUnavailable: "{endpoint} cannot be reached, or closed the connection",
-    ModelTimeout: "{endpoint} did not answer in time",
+    ModelTimeout: "{endpoint} did not respond in time",
     ModelRefused: "{endpoint} cannot be called",
     SetupFault: "{endpoint} cannot be called",
     InvalidAnswer: "{endpoint} sent an answer that cannot be parsed",

@@ -107,7 +107,7 @@ class FeishuApi:
         found = await self._asked("POST", "/callback/ws/endpoint", body=body)
         url = found.data.url
         if not url.startswith(("ws://", "wss://")) or not is_feishus(url, self._base):
-            raise FeishuSaysNo("Feishu returned no address for a long connection")
+            raise FeishuSaysNo("Feishu returned no address for a long-lived connection")
         return url
 
     async def name_of(self, token: Secret, open_id: str) -> str:

@@ -33,7 +33,7 @@ Feishu: create an app for your company. docs/feishu.md and docs/feishu.zh-CN.md 
   2. Under Features, add the bot. Under Permissions & Scopes, import these scopes:
      {", ".join(SCOPES)}
   3. {WHERE_APP[0].upper()}{WHERE_APP[1:]}."""
-STEP_HEARD = f"""  4. Leave this program running. Under Events & Callbacks, choose the long connection,
+STEP_HEARD = f"""  4. Leave this program running. Under Events & Callbacks, choose the long-lived connection,
      and add the events {" and ".join(EVENTS)}.
   5. Under Version Management & Release, publish a version of the app."""
 

@@ -201,7 +201,7 @@ class Interview:
         except ModelError as error:
             if not self._asker.asks:
                 raise
-            self._asker.say(f"  The model did not answer: {error}")
+            self._asker.say(f"  The model did not respond: {error}")
         else:
             where = "" if tried.base_url == answer.base_url else f", at {tried.base_url}"
             self._asker.say(f"  The model answers{where}.")

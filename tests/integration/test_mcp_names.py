@@ -196,5 +196,5 @@ async def test_a_turn_names_the_servers_it_goes_without_to_the_model_and_in_its_
     (found,) = await Traces(lab.bus).of("web:ann")
     assert told(found)["missing_servers"] == [
         {"server": "away", "reason": "the tool server could not be used"},
-        {"server": "sleepy", "reason": "the tool server did not answer in time"},
+        {"server": "sleepy", "reason": "the tool server did not respond in time"},
     ]

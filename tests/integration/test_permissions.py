@@ -63,8 +63,8 @@ async def test_the_doctor_names_the_missing_rules_of_the_nearest_role(bus: Bus, 
 
     assert finding.state == "error"
     assert finding.text == (
-        f"The Redis user lacks the permissions +xadd, ~{bus.keys.prefix}:usage:* for the role agent. "
-        "Add the missing rules with ACL SETUSER. `millpond redis-acl` prints the rules of each role."
+        f"The Redis user lacks the permissions +xadd, ~{bus.keys.prefix}:usage:* for the role agent. Add the missing "
+        "rules with ACL SETUSER. To print each role's rules, run `millpond redis-acl`."
     )
 
 

@@ -64,7 +64,7 @@ async def scope_asked(request: Request, bus: Bus, memories: Memories, *, parts: 
     # A new session has a scope before it has a memory.
     if await bus.call("EXISTS", bus.keys.memory(home)) or await sessions_of(bus, {asked}):
         return home
-    raise NoSuchMemory(f"The memory {asked} was not found. GET /api/memory lists all memories.")
+    raise NoSuchMemory(f"The memory {asked} was not found. To list all memories, send GET /api/memory.")
 
 
 def scope_of(segment: str) -> str:
@@ -76,7 +76,7 @@ def scope_of(segment: str) -> str:
     scope = segment if ":" in segment else unquote(segment, errors="replace")
     if len(scope) > SCOPE_MAX_CHARS or not _is_scope(scope):
         raise HTTPException(
-            400, "The address does not specify a memory (its scope). GET /api/memory lists all memories."
+            400, "The address does not specify a memory (its scope). To list all memories, send GET /api/memory."
         )
     return scope
 

@@ -119,7 +119,7 @@ class SessionEndpoints:
 
 
 def _unknown(session: str) -> Response:
-    return problem(404, "no_session", f"Session {session} was not found. GET /api/sessions lists all sessions.")
+    return problem(404, "no_session", f"Session {session} was not found. To list all sessions, send GET /api/sessions.")
 
 
 # ``GET …/waiting``: the pending messages of a session, and the reason why they are not answered yet.

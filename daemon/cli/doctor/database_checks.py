@@ -123,7 +123,7 @@ async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
         await bus.call("ECHO", "")
     each_s = (time.perf_counter() - began) / PINGS
     name = f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info.get('redis_version')}"
-    text = f"{'the embedded ' if embedded else ''}{name} answers in {each_s * 1000:.1f} ms"
+    text = f"{'the embedded ' if embedded else ''}{name} responds in {each_s * 1000:.1f} ms"
     if each_s > SLOW_S:
         return warning(
             "server", f"{text}. That is slow. If possible, run Millpond and the Redis server on the same network."
@@ -197,8 +197,8 @@ def _dead(queues: Queues) -> Finding:
     if not queues.total.dead:
         return ok("dead letters", "none")
     text = (
-        f"{queues.total.dead} messages could not be answered or delivered. `millpond queue dead "
-        "list` shows the reasons."
+        f"{queues.total.dead} messages could not be answered or delivered. To see the reasons, run `millpond queue "
+        "dead list`."
     )
     return warning("dead letters", text)
 

@@ -124,7 +124,7 @@ def _port(check: str, channel: WebConfig) -> Finding:
             trial.bind((channel.host, channel.port))
     except OSError as failure:
         if _is_ours(channel):
-            return ok(check, f"Millpond is running and answers at {where}")
+            return ok(check, f"Millpond is running and responds at {where}")
         text = (
             f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change the "
             "channel's port or host."

@@ -93,7 +93,7 @@ class Qmd:
             if process.returncode == 0:
                 return bytes(heard.out)
             raise Failed(_why(process.returncode), said=heard.complaints.decode(errors="replace").strip())
-        raise Late("qmd did not answer in time")
+        raise Late("qmd did not respond in time")
 
     async def _started(self, index: str, words: tuple[str, ...]) -> Process:
         try:

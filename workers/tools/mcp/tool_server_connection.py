@@ -110,7 +110,7 @@ class ToolServerConnection:
         """The result of a call.
 
         Raises:
-            ToolError: the server is away, died, refused, did not answer in time, or answered with something else.
+            ToolError: the server is away, died, refused, did not respond in time, or answered with something else.
         """
         results: list[mcp_types.CallToolResult] = []
 

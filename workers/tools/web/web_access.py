@@ -141,7 +141,7 @@ class WebAccess:
 
 async def _read(page: Fetched, *, links: bool) -> str:
     if not 200 <= page.status < 300:
-        raise ToolError(f"The server answered {page.url} with HTTP {page.status}.")
+        raise ToolError(f"The server responded to {page.url} with HTTP status {page.status}.")
     kind = page.media_type
     if kind and kind not in HTML and not kind.startswith("text/") and not kind.endswith(("+json", "+xml", *TEXT)):
         raise ToolError(f"{page.url} has the type {kind[:100]}, but web_fetch reads only text and HTML.")
