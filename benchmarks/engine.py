@@ -18,13 +18,13 @@ from channels.base import Limits, Part, Purpose, Rate
 from channels.outbox import Outbox
 from daemon import log
 from daemon.bus import Bus, publish
+from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.config import AgentConfig, Config, TestingConfig
 from daemon.events import Inbound, LogEntry, Reply
 from daemon.process import Process
 from daemon.run import open_process
 from daemon.session import Claim, Commit, Sessions
 from daemon.sessionkey import SessionKey
-from daemon.shared_timeout import SharedTimeout
 from workers.agent.turn_endings import insist
 from workers.lease_upkeep import ClaimHold
 from workers.session_consumer import SessionConsumer

@@ -1,1 +1,6 @@
-"""A room of Millpond: what every process stands on. It imports neither channels nor workers."""
+"""Contains all code that channels and workers share; it imports neither.
+
+No public names: import from the modules.
+Begin with ``run`` (a process and its services), ``services`` (the roles), ``events`` (the data between processes) and
+``errors``.
+"""

@@ -1,1 +1,6 @@
-"""A room of Millpond: the work, turns and consolidation."""
+"""Does the work: turns and consolidation.
+
+No public names: import from the modules.
+Begin with ``session_consumer`` (claims sessions and starts work) and ``agent``. ``message_format`` handles messages of
+the model API.
+"""

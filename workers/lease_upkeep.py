@@ -10,11 +10,11 @@ import msgspec
 import structlog
 
 from daemon.bus import mend, reap
+from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.errors import BusError, LeaseLost, brief
 from daemon.events import Stop
 from daemon.process import Process
 from daemon.session import Claim, Sessions, after
-from daemon.shared_timeout import SharedTimeout
 
 # Holds a claim during the work on it. A stop command or a lost lease ends the work early.
 

@@ -17,11 +17,11 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from daemon import metrics
 from daemon.bus import take, wake
+from daemon.concurrency.slots import Slots
 from daemon.config import QueueConfig
 from daemon.errors import BusError, BusUnavailable, LeaseLost, brief
 from daemon.process import Process
 from daemon.session import SUSPECT_DEATHS, Claim, Sessions
-from daemon.slots import Slots
 from workers.lease_upkeep import ClaimHold, LeaseUpkeep
 
 # The delay before the next attempt of a session.

@@ -1,6 +1,7 @@
-"""One session as a client follows it: messages go in, answers, notices and text in progress come out.
+"""Follows one session as a client: messages, answers, notices and text in progress.
 
-Used by the terminal and by the OpenAI-compatible endpoint. Begin with ``Conversation.open``.
+Public: ``Conversation`` sends and follows, ``ConversationEntry`` and ``AnswerProgress`` are what it yields.
+Begin with ``Conversation.open``. The terminal and the OpenAI-compatible endpoint use it.
 """
 
 from channels.conversation.conversation import AnswerProgress, Conversation, ConversationEntry, Shown, settled_by

@@ -1,4 +1,9 @@
-"""Discord: a bot in direct messages and servers, over the REST API and the gateway."""
+"""Connects a bot with Discord, over the REST API and the gateway.
+
+Public: ``connect`` creates the ``DiscordChannel`` of a configuration.
+Begin with ``channel``, the adapter. ``gateway`` receives events, ``message_sender`` sends, ``discord_events``
+interprets.
+"""
 
 from channels.discord.channel import DiscordChannel, connect
 

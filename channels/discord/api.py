@@ -19,7 +19,7 @@ from daemon.config.address import is_discords
 from daemon.config.secret import STARS, Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.proxies import http_client
-from daemon.setup.discord_api import AGENT
+from daemon.setup.platforms.discord_api import AGENT
 
 ANSWER_MAX_BYTES = 33_554_432
 """Largest answer that is read: a hundred of the largest messages are far below."""

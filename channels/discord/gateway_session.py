@@ -12,7 +12,7 @@ import structlog
 
 from daemon.bus import Bus
 from daemon.errors import UNREADABLE, BusError, brief
-from daemon.setup.discord_api import NO_INTENT
+from daemon.setup.platforms.discord_api import NO_INTENT
 
 # The intents of the bot, and the meaning of the codes with which the gateway closes a connection. Pure.
 

@@ -10,7 +10,7 @@ from channels.discord.api_outcome import Unauthorized
 from channels.discord.api_types import User
 from daemon.config import DiscordConfig
 from daemon.errors import UNREADABLE, ChannelError
-from daemon.setup.discord_api import NO_INTENT, App
+from daemon.setup.platforms.discord_api import NO_INTENT, App
 
 TIMEOUT_S = 10.0
 

@@ -1,4 +1,9 @@
-"""Feishu and Lark: an app that people talk to, over the API and a long connection or events by HTTP."""
+"""Connects an app with Feishu or Lark, over the API and a long connection or HTTP events.
+
+Public: ``connect`` creates the ``FeishuChannel`` of a configuration.
+Begin with ``channel``, the adapter. ``long_connection`` and ``events_endpoint`` receive events, ``message_sender``
+sends, ``feishu_events`` interprets.
+"""
 
 from channels.feishu.channel import FeishuChannel, connect
 

@@ -7,7 +7,7 @@ from channels.remark import Remark
 from channels.shapes import nested, objects_in
 from daemon.config import FeishuConfig
 from daemon.errors import ChannelError
-from daemon.setup.feishu_scopes import missing_of
+from daemon.setup.platforms.feishu_scopes import missing_of
 
 TIMEOUT_S = 10.0
 

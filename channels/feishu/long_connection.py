@@ -24,8 +24,8 @@ from channels.shapes import nested
 from daemon import metrics
 from daemon.config.address import is_feishus
 from daemon.errors import UNREADABLE, ChannelError, SendRefused, SendRejected, brief
-from daemon.setup.feishu_frames import CONTROL, DATA, Frame, decoded, encoded, ping
-from daemon.setup.feishu_socket import opened, service_of, socket_session
+from daemon.setup.platforms.feishu_frames import CONTROL, DATA, Frame, decoded, encoded, ping
+from daemon.setup.platforms.feishu_socket import opened, service_of, socket_session
 
 OPEN_S = 10.0
 """How long asking for an address may take, and connecting to it."""

@@ -1,4 +1,8 @@
-"""Serving HTTP: sockets, a server inside a task group, bodies of bounded size."""
+"""Serves HTTP: sockets, a server in a task group, request bodies of limited size.
+
+Public: ``listen`` opens a socket, ``serving`` runs a ``Server`` in a task group, ``read_body`` reads a request body.
+Begin with ``http_server``.
+"""
 
 from channels.http.http_server import serving
 from channels.http.protocol import Server

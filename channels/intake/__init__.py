@@ -1,4 +1,8 @@
-"""What becomes of what a platform says: who is heard, what a group's talk is to the bot, and then onto the queues."""
+"""Decides how to handle each event from a platform: access, group rules, commands, and the queues.
+
+Public: ``receive`` passes the events of one channel to its ``Intake``.
+Begin with ``intake``. ``group_messages`` has the rules of groups, ``message_bursts`` the order of many messages.
+"""
 
 from channels.intake.intake import Intake, Shown, receive
 

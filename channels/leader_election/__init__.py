@@ -1,4 +1,8 @@
-"""One process at a time does a thing: sends the replies of a channel, or asks its platform for what is new."""
+"""Elects the process that sends a channel's replies or polls its platform.
+
+Public: ``Leader`` competes for a ``Lease``, ``LeaseTerms`` are its times.
+Begin with ``leader``. The script ``lua/lead.lua`` decides.
+"""
 
 from channels.leader_election.leader import Leader, Lease, LeaseTerms
 

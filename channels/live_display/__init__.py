@@ -1,4 +1,9 @@
-"""What a chat is shown while its answer is being written: the text so far, a sign that somebody writes, a mark."""
+"""Shows the unfinished answer, the typing indicator and reactions in a chat.
+
+Public: ``LiveDisplay`` shows the progress of one channel's chats, ``DisplayLeader`` is the leadership under which
+previews are sent.
+Begin with ``live_display``. ``typing_indicator`` and ``streamer`` are its parts.
+"""
 
 from channels.live_display.live_display import LiveDisplay
 from channels.live_display.shown_messages import DisplayLeader

@@ -21,10 +21,10 @@ from channels.outbox.delivery_state import Asking, DeliveryState, NextStep, Plac
 from channels.send_rate import TokenBucket
 from channels.text import pieces
 from daemon import metrics
+from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown, brief
 from daemon.events import Attachment, Reply
 from daemon.sessionkey import SessionKey
-from daemon.shared_timeout import SharedTimeout
 from daemon.traces import Span
 from daemon.wording import Language
 from daemon.wording import text as say

@@ -12,9 +12,9 @@ from channels.outbox.delivery_state import DeliveryState
 from channels.outbox.leader_term import LeaderTerm
 from channels.outbox.out_feed import OutFeed
 from channels.send_rate import TokenBucket
+from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.config import PushConfig
 from daemon.process import Process
-from daemon.shared_timeout import SharedTimeout
 
 # One dispatcher: stands by for the lease of a channel and partition, and sends while it holds it.
 

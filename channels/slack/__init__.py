@@ -1,4 +1,9 @@
-"""Slack: an app that people talk to in a workspace, over the Web API, and over a socket or events brought by HTTP."""
+"""Connects an app with Slack, over the Web API and a socket or HTTP events.
+
+Public: ``connect`` creates the ``SlackChannel`` of a configuration.
+Begin with ``channel``, the adapter. ``socket_mode`` and ``events_endpoint`` receive events, ``message_sender`` sends,
+``slack_events`` interprets.
+"""
 
 from channels.slack.channel import SlackChannel, connect
 

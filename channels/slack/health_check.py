@@ -9,7 +9,7 @@ from channels.slack.api import Api, connect
 from channels.slack.api_types import UNFITTING, Rejected, Unauthorized
 from daemon.config import SlackConfig
 from daemon.errors import ChannelError
-from daemon.setup.slack_scopes import missing_of
+from daemon.setup.platforms.slack_scopes import missing_of
 
 TIMEOUT_S = 10.0
 

@@ -1,4 +1,9 @@
-"""Telegram: bots that people talk to there, over the Bot API."""
+"""Connects bots with Telegram over the Bot API, by polling or a webhook.
+
+Public: ``connect`` creates the ``TelegramChannel`` of a configuration.
+Begin with ``channel``, the adapter. ``polling`` and ``webhook`` receive updates, ``message_sender`` sends, ``updates``
+interprets.
+"""
 
 from channels.telegram.channel import TelegramChannel, connect
 

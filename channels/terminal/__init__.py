@@ -1,4 +1,5 @@
-"""The terminal: a conversation in the window where a person sits, line by line from a pipe, or one message sent.
+"""Runs the terminal as a channel: an interactive screen, lines of a pipe, or one message.
 
-``screen`` is the interactive form, ``piped`` reads lines, and ``sending`` sends one message.
+No public names: import from the modules.
+Begin with ``service``, which chooses between ``screen`` and ``line_mode``. ``send_message`` sends one message.
 """

@@ -1,4 +1,8 @@
-"""A push channel for tests: each part is posted to a server of the test's own."""
+"""Is a push channel for the tests of other programs: it posts the parts of replies to a local server.
+
+Public: ``connect`` creates a ``TestingChannel``, or a ``LookingChannel``, which can look up messages.
+Begin with ``channel``.
+"""
 
 from channels.testing.channel import LookingChannel, TestingChannel, connect
 

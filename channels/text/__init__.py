@@ -1,4 +1,8 @@
-"""Text on its way to a platform: where it may be cut, and into what pieces. Pure."""
+"""Splits long texts into parts that fit a platform. Pure.
+
+Public: ``split`` splits a text, ``pieces`` splits a reply, ``beginning`` returns as much as fits into one part.
+Begin with ``text_split``. ``markdown_blocks`` finds the blocks that stay together.
+"""
 
 from channels.text.text_split import beginning, pieces, split
 

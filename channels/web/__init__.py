@@ -1,1 +1,6 @@
-"""The web channel: the HTTP API, with a server of its own for each configured instance."""
+"""Serves the HTTP API and the page, with one server for each configured channel.
+
+No public names: import from the modules.
+Begin with ``service`` (the role), then ``app`` (the addresses) and ``request_guard`` (the checks before every
+endpoint). ``message_endpoints`` and ``event_streams`` carry the chat.
+"""

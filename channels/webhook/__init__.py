@@ -1,7 +1,7 @@
-"""Any platform by HTTP: a bridge posts messages of people here, and gets the bot's messages posted.
+"""Connects any platform through a bridge that sends and receives signed JSON over HTTP.
 
-Both directions are JSON signed as Standard Webhooks describe (https://www.standardwebhooks.com): see ``signature``.
-``message`` reads a message of a person, ``receiver`` serves the address, and ``channel`` is the adapter.
+Public: ``connect`` creates the ``WebhookChannel`` of a configuration.
+Begin with ``webhook_receiver`` (https://www.standardwebhooks.com); ``channel`` sends to the bridge.
 """
 
 from channels.webhook.channel import WebhookChannel, connect

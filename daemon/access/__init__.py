@@ -1,10 +1,11 @@
-"""Who may speak on a push channel, and in which chats a bot rests: what the configuration says, and administrators.
+"""Decides who may use a bot on a push channel, and in which chats a bot is paused.
 
-``verdict`` judges, ``Access`` and ``Pauses`` keep what was decided in this process's memory, ``PairingCodes`` deals in
-the codes by which strangers are let in, ``AccessNotices`` says a thing once.
+Public: ``verdict`` decides, ``Access`` has the decisions of administrators, ``PairingCodes`` gives strangers codes,
+``Pauses`` has the paused chats, ``AccessNotices`` limits notices.
+Begin with ``access_rule``.
 """
 
-from daemon.access.access import Access
+from daemon.access.access_list import Access
 from daemon.access.access_notices import AccessNotice, AccessNotices
 from daemon.access.access_rule import (
     AccessEntry,

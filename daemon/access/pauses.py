@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from daemon.access.access import AccessCache
+from daemon.access.access_list import AccessCache
 from daemon.bus import Bus, Listener, load_script, pairs
 from daemon.config import QueueConfig
 from daemon.errors import UNREADABLE

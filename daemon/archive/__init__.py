@@ -1,7 +1,8 @@
-"""The archive: what is old, as files that Redis lists; only what is listed may leave Redis.
+"""Stores old messages and records as files, and removes them from Redis.
 
-``Archive`` writes segments of a ``Shelf`` (the log of a session, a list of a scope's memory), reads them back, and
-trims, rewrites and drops.
+Public: ``Archive`` writes and reads the ``Segment`` files of a ``Shelf`` (a session's log or a list of a memory) in a
+``Storage``.
+Begin with ``archive``. ``catalogue`` lists segments, ``archive_breaker`` skips a storage that hangs.
 """
 
 from daemon.archive.archive import Archive

@@ -1,7 +1,8 @@
-"""Publishing, wake-ups and live events. All communication between processes goes through Redis and this package.
+"""Connects to Redis: publishing, wake-ups, live events, key names and migrations.
 
-``open_bus`` connects; ``publish`` accepts a message; ``take``, ``wake`` and ``reap`` deal in ready sessions;
-``Listener`` hears what is published in passing; ``DeadLetters`` replays and drops.
+Public: ``open_bus`` connects, ``publish`` accepts a message, ``take``, ``wake`` and ``reap`` handle ready sessions,
+``Listener`` receives live events, ``DeadLetters`` replays and drops.
+Begin with ``connection`` and ``keys``. ``command_batch`` and ``script_batch`` send commands together.
 """
 
 from daemon.bus.cluster import Cluster, PartitionChanges

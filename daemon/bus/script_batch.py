@@ -22,8 +22,8 @@ from anyio.lowlevel import cancel_shielded_checkpoint
 
 from daemon.bus.pipeline_connection import Part
 from daemon.bus.streaming_connection import WOKEN_AT_ONCE
+from daemon.concurrency.slots import Slots
 from daemon.errors import BusError, BusUnavailable
-from daemon.slots import Slots
 
 # Lua scripts, which are stored in the folder ``lua`` beside their Python callers.
 

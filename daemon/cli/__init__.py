@@ -1,4 +1,9 @@
-"""The ``millpond`` command: one file for each group of commands. Their imports happen when a command runs."""
+"""Contains the ``millpond`` command: one file for each group of subcommands.
+
+Public: ``main`` runs the command.
+Begin with ``root_command`` and ``command_setup``. The command ``millpond X`` is in ``X_command``. Heavy imports happen
+in a command.
+"""
 
 import gc
 import os
@@ -22,8 +27,8 @@ from daemon.cli.reminder_command import reminder
 from daemon.cli.root_command import root
 from daemon.cli.run_command import run
 from daemon.cli.session_command import rename_session, session
+from daemon.cli.trace_command import trace
 from daemon.cli.transcript_command import transcript
-from daemon.cli.transcript_source import trace
 from daemon.cli.usage_command import usage, version, worker
 
 __all__ = ["main"]

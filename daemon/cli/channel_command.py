@@ -8,7 +8,7 @@ import click
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
 from daemon.cli.memory_command import author
-from daemon.cli.table_output import print_json, say, table, tell
+from daemon.cli.output.table_output import print_json, say, table, tell
 from daemon.errors import ConfigError, InboundError
 
 if TYPE_CHECKING:

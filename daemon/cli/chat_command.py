@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli.command_setup import config_path, with_process
+from daemon.cli.output.table_output import print_json, tell
 from daemon.cli.run_command import log_to
-from daemon.cli.table_output import print_json, tell
 from daemon.errors import InboundError
 from daemon.services import TERMINAL, load, service
 

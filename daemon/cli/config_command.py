@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.command_setup import translated
-from daemon.cli.table_output import tell
+from daemon.cli.output.table_output import tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from daemon.cli.command_setup import FAILED, PATIENCE_S, loaded, with_process
-from daemon.cli.table_output import print_json, say, tell
+from daemon.cli.output.table_output import print_json, say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli.command_setup import with_process
-from daemon.cli.output_file import opened
+from daemon.cli.output.output_file import opened
+from daemon.cli.output.table_output import print_json, say
 from daemon.cli.session_command import key_of, unknown
-from daemon.cli.table_output import print_json, say
 from daemon.errors import ArchiveError, InboundError
 
 if TYPE_CHECKING:

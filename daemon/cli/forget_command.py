@@ -8,8 +8,8 @@ import click
 
 from daemon.cli.command_setup import EX_TEMPFAIL, language, loaded, translated, with_process
 from daemon.cli.memory_command import scope_named
+from daemon.cli.output.table_output import print_json, say, tell
 from daemon.cli.session_command import key_of, unknown
-from daemon.cli.table_output import print_json, say, tell
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli.command_setup import with_process
+from daemon.cli.output.table_output import print_json
 from daemon.cli.session_command import key_of
-from daemon.cli.table_output import print_json
 from daemon.errors import InboundError
 from daemon.services import load
 

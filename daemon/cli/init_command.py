@@ -121,8 +121,8 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     """
     from daemon.cli.command_setup import language
     from daemon.setup.answers import Flags
+    from daemon.setup.platforms.slack_scopes import manifest
     from daemon.setup.questions import FlagAnswers, TerminalAnswers
-    from daemon.setup.slack_scopes import manifest
 
     flags = Flags(**given)
     if slack_manifest:

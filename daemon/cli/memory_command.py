@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from daemon.cli.command_setup import loaded, with_bus
-from daemon.cli.output_file import edited_draft, text_of
+from daemon.cli.output.output_file import edited_draft, text_of
+from daemon.cli.output.table_output import print_json, say, table, tell
 from daemon.cli.session_command import key_of, unknown
-from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import BadSessionKey, ConfigError, InboundError
 
 if TYPE_CHECKING:

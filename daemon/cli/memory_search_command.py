@@ -6,7 +6,7 @@ import click
 
 from daemon.cli.command_setup import with_process
 from daemon.cli.memory_command import scope_named
-from daemon.cli.table_output import print_json, say, table, tell
+from daemon.cli.output.table_output import print_json, say, table, tell
 
 if TYPE_CHECKING:
     from daemon.process import Process

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
-from daemon.cli.table_output import print_json, say, table, tell
+from daemon.cli.output.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from daemon.cli.command_setup import language, with_bus, with_process
+from daemon.cli.output.table_output import print_json, say, table, tell
 from daemon.cli.session_command import key_of
-from daemon.cli.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
 
 if TYPE_CHECKING:

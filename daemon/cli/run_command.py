@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from daemon.cli.command_setup import config_path
-from daemon.cli.table_output import tell
+from daemon.cli.output.table_output import tell
 from daemon.services import HEALTH, KEEPING, RIGHTS, ROLES, TERMINAL, Service, load, service
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ FIRST_OUTPUT = Path("/proc/1/fd/1")
 def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     """Run the bots until SIGINT or SIGTERM. A second signal stops the bots immediately."""
     from daemon.cli.preflight import usable
-    from daemon.threads import share_heap
+    from daemon.concurrency.threads import share_heap
 
     read: LoadedConfig | None = usable(config_path(ctx), roles)
     share_heap()

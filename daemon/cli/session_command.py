@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
-from daemon.cli.session_view import SessionView, print_shown, shown
-from daemon.cli.table_output import print_json, say, table, tell
+from daemon.cli.output.session_view import SessionView, print_shown, shown
+from daemon.cli.output.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
 from daemon.printable import printable_json
 

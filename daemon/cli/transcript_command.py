@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from daemon.cli.command_setup import with_process
+from daemon.cli.output.table_output import print_json, say, table, tell
+from daemon.cli.output.transcript_source import TranscriptSource, part_of, pieces, spoken
 from daemon.cli.session_command import key_of, unknown
-from daemon.cli.table_output import print_json, say, table, tell
-from daemon.cli.transcript_source import TranscriptSource, part_of, pieces, spoken
 from daemon.errors import ArchiveError, InboundError
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def show(ctx: click.Context, *, name: str, first: int | None, upto: int | None, 
 
 
 async def _show(process: "Process", wanted: TranscriptSource) -> list[str]:
-    from daemon.cli.session_view import line_of, message_of
+    from daemon.cli.output.session_view import line_of, message_of
 
     gaps: list[str] = []
     async with aclosing(pieces(process, wanted)) as found:
@@ -130,7 +130,7 @@ async def _show_json(process: "Process", wanted: TranscriptSource) -> list[str]:
     """Prints piece by piece, because a session may be larger than the machine's memory."""
     import msgspec
 
-    from daemon.cli.session_view import message_of
+    from daemon.cli.output.session_view import message_of
     from daemon.printable import printable_json
 
     def encoded(content: Any) -> str:
@@ -285,7 +285,7 @@ def export(ctx: click.Context, *, name: str, output: Path, force: bool, as_json:
 
     The file is compressed if its name ends in .gz.
     """
-    from daemon.cli.output_file import written
+    from daemon.cli.output.output_file import written
 
     async def work(process: "Process") -> dict[str, Any]:
         wanted = await spoken(ctx, process, name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from daemon.cli.command_setup import loaded, with_bus
-from daemon.cli.table_output import print_json, table
+from daemon.cli.output.table_output import print_json, table
 from daemon.version import __version__
 
 if TYPE_CHECKING:

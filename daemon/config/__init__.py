@@ -1,6 +1,8 @@
-"""The configuration: one TOML file and the environment, decoded into frozen structs.
+"""Reads the configuration: one TOML file and the environment, decoded into frozen structs.
 
-``load`` reads and checks it; the structs are the sections as they stand in the file.
+Public: ``load`` reads and checks it; ``Config`` and the other structs are the sections of the file.
+Begin with ``schema`` (the sections) and ``config_loader`` (the steps of loading). ``config_rules`` checks values
+against each other.
 """
 
 from daemon.config.bot_settings import (

@@ -1,6 +1,7 @@
-"""Care of data: backups that are taken while everything runs and restored to be sure of them, and a look at every rule.
+"""Cares for stored data: backup, restore, checks of every rule, and retention.
 
-``back_up`` writes a folder, ``restore`` makes a database and files of it, ``check`` finds what breaks a rule.
+Public: ``back_up`` writes a folder, ``restore`` reads it, ``verify`` tests a backup, ``DataCheck`` finds each ``Flaw``.
+Begin with ``backup`` and ``data_check``. ``retention`` deletes data that is too old, ``key_names`` explains a key.
 """
 
 from daemon.data.backup import BackupContents, BackupResult, back_up

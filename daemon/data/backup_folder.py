@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from daemon.bus.migrations import SCHEMA
-from daemon.concurrent_calls import AT_ONCE
+from daemon.concurrency.concurrent_calls import AT_ONCE
 from daemon.data.backup import FILES, MANIFEST, REDIS
 from daemon.data.backup_records import (
     FORMAT,

@@ -15,7 +15,7 @@ from anyio import to_thread
 from daemon.archive import Storage
 from daemon.bus import Bus, Keys, pairs, scan_keys
 from daemon.clock import Clock, SystemClock, age_s
-from daemon.concurrent_calls import at_once
+from daemon.concurrency.concurrent_calls import at_once
 from daemon.data.backup import ARCHIVE, BOTS
 from daemon.data.backup_folder import files_of, manifest_of, records_of, together
 from daemon.data.backup_records import FileTaken, KeyTaken, Manifest, SessionTaken, StreamTaken, Taken, bytes_of

@@ -15,7 +15,7 @@ from anyio import to_thread
 from daemon.archive import Archive
 from daemon.archive.local_storage import LocalStorage
 from daemon.bus import Bus, open_bus
-from daemon.concurrent_calls import at_once
+from daemon.concurrency.concurrent_calls import at_once
 from daemon.config import ArchiveConfig, RedisConfig
 from daemon.data.backup import ARCHIVE
 from daemon.data.backup_folder import files_of, manifest_of, records_of, together

@@ -12,7 +12,7 @@ import anyio
 
 from daemon.archive import Archive
 from daemon.bus import Bus, load_script
-from daemon.concurrent_calls import at_once
+from daemon.concurrency.concurrent_calls import at_once
 from daemon.data.backup_records import ScopeTaken, SessionTaken
 from daemon.data.flaw import Flaw, Mend
 from daemon.data.key_names import SCOPE, KeyName, key_of

@@ -1,7 +1,8 @@
-"""Exports: everything that is kept of a person, a group or another scope, as one file.
+"""Exports all data of a person, a group or another scope as one file.
 
-``subject_of`` finds out what belongs together, ``export`` writes it into a ``ZipWriter``, ``export_here`` leaves the
-file among the scope's own.
+Public: ``subject_of`` finds the scopes and sessions, ``export`` writes them into a ``ZipWriter``, ``export_here``
+stores the file for its owner.
+Begin with ``export_contents``.
 """
 
 from daemon.export.export_contents import EXPORTS, ExportResult, Sources, export

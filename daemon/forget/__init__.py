@@ -1,7 +1,9 @@
-"""Forgetting: what a person wants gone, found and removed wherever it stands, in every tier.
+"""Removes text from all storage tiers at a person's request.
 
-``matches_of`` looks, ``ForgetRequests`` remembers what was shown and orders the job, ``ForgetJob`` is the job,
-``stores_for`` gives what all of them work on.
+Public: ``matches_of`` searches, ``ForgetRequests`` keeps the matches until a person chooses, ``ForgetJob`` removes,
+``stores_for`` returns the stores that it changes.
+Begin with ``forget_job`` and ``sweep``. ``text_matcher`` decides which sentences go, each ``*_removal`` handles one
+tier.
 """
 
 from daemon.forget.forget_context import KIND, TIERS, ForgetOrder, ForgetSearch, ForgetStores, scopes_with, stores_for

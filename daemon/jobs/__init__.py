@@ -1,7 +1,7 @@
-"""Jobs: what must go on after a crash, done by whoever has the lease, from where the one before has come to.
+"""Runs background jobs that continue after a crash.
 
-``Jobs`` keeps them in Redis; ``JobRunner`` does those whose kind has a ``Handler``, in the consolidation role or, with
-``until_ended``, for somebody who waits.
+Public: ``Jobs`` stores them in Redis, ``JobRunner`` runs those of its ``Handler`` functions.
+Begin with ``job_runner``.
 """
 
 from daemon.jobs.job_runner import Handler, Job, JobHost, JobRunner, Report, tell

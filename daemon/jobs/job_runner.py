@@ -10,11 +10,11 @@ import structlog
 
 from daemon.bus import Bus, load_script
 from daemon.clock import Clock, stamp
+from daemon.concurrency.slots import Slots
 from daemon.config import BotConfig, Config
 from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError, brief
 from daemon.events import Notice, Reply
 from daemon.jobs.job_store import REST_MAX_S, HeldJob, JobRecord, Jobs, NotifiedChat
-from daemon.slots import Slots
 
 # What a job is given of the process that does it; a ``daemon.process.Process`` is one.
 

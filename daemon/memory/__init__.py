@@ -1,9 +1,8 @@
-"""Memory: a bot's knowledge about a scope after messages have left its prompts, and the history of this knowledge.
+"""Stores the memory of each scope: MEMORY.md with its versions, history and notes.
 
-``Memories`` holds MEMORY.md with all its versions, the history and the daily notes of every scope; workers write to it
-under a session's consolidation lock (``Opened``), people name the version that they edit or restore. ``MemoryFiles``
-shows it all as files, in which MEMORY.md may be edited. ``census_of`` tells of whom something is remembered,
-``changes_of`` what each version changed, ``found_in`` where words stand in it.
+Public: ``Memories`` reads and edits, ``Opened`` writes under a consolidation lock, ``MemoryFiles`` keeps files that
+people may edit, ``census_of`` lists all memories.
+Begin with ``memories``. ``file_sync`` takes in edits of MEMORY.md, ``memory_merge`` joins memories.
 """
 
 from daemon.memory.current_memory import PinnedMemory

@@ -18,8 +18,8 @@ from daemon.memory.locked_memory import Applied, Opened, Recall, SetBack, append
 from daemon.memory.memory_import import ForeignMemory, ImportResult, MemoryImport
 from daemon.memory.memory_merge import MemoryLocation, home_for_turn, home_of, moving
 from daemon.memory.memory_records import HistoryEntry, Note, Version, version_parts
+from daemon.memory.requested_edits import RequestedEdits
 from daemon.memory.scope_lists import PIECE, FailoverCut, Kind, MemoryArchiving, ScopeLists, cut_of
-from daemon.memory.user_edits import UserEdits
 
 _PART = ("memory.part.lua",)
 OPEN = load_script(__file__, "open.lua", with_parts=_PART)
@@ -51,7 +51,7 @@ class Memories:
         self._lists = ScopeLists(bus, archive)
         self._shelving = MemoryArchiving(bus, self._lists, archive) if archive else None
         self._current = CurrentMemory(bus)
-        self._by_hand = UserEdits(bus, self._current)
+        self._by_hand = RequestedEdits(bus, self._current)
         self._take_over = MemoryImport(bus, self._current, self._lists)
 
     async def home(self, scope: str) -> str:

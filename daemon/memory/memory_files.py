@@ -12,6 +12,7 @@ import structlog
 from anyio import from_thread
 
 from daemon.clock import Clock, SystemClock, stamp
+from daemon.concurrency.threads import Threads
 from daemon.durable import folder_below
 from daemon.errors import UNREADABLE, MemoryMoving, MillpondError, VersionMoved, brief
 from daemon.memory.file_sync import FileSync, FolderState
@@ -20,7 +21,6 @@ from daemon.memory.memories import Memories
 from daemon.memory.memory_file import MEMORY, refusal
 from daemon.memory.memory_records import Note
 from daemon.scope import folder_of
-from daemon.threads import Threads
 
 FOLDER = "memory"
 """Below a bot's workspace."""

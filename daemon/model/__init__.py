@@ -1,8 +1,9 @@
-"""Models: what a turn asks, and the answers it gets.
+"""Calls models: clients of model servers, dialects, fallbacks and errors.
 
-``connect(config)`` gives the model that a bot's configuration names: a server of OpenAI's or Anthropic's API with its
-fallbacks, or the offline one. ``transcriber(config)`` gives what turns speech into text, ``embeddings(config)`` what
-turns texts into vectors, ``reranker(config)`` what compares texts with a query.
+Public: ``connect`` creates the ``Model`` of a bot's configuration; ``transcriber``, ``speech_synthesizer``,
+``embeddings`` and ``reranker`` create the others.
+Begin with ``chat_model`` (the interface) and ``http_model``. ``fallback_model`` tries other models, ``answer_parts``
+reads a stream.
 """
 
 from typing import TYPE_CHECKING
@@ -50,8 +51,8 @@ from daemon.wording import Language
 
 if TYPE_CHECKING:
     from daemon.model.embeddings_client import EmbeddingsClient, Reranker
-    from daemon.model.speech_to_text import Transcriber
-    from daemon.model.text_to_speech import SpeechSynthesizer
+    from daemon.model.speech.speech_to_text import Transcriber
+    from daemon.model.speech.text_to_speech import SpeechSynthesizer
 
 __all__ = [
     "LASTS_S",
@@ -119,7 +120,7 @@ def _http_models(config: ModelConfig) -> Model:
 
 def _http_model(config: ModelConfig) -> Model:
     if config.api == "anthropic":
-        from daemon.model.anthropic_model import AnthropicModel  # noqa: PLC0415 - as below, and an extra
+        from daemon.model.anthropic.anthropic_model import AnthropicModel  # noqa: PLC0415 - as below, and an extra
 
         return AnthropicModel(config)
     from daemon.model.openai_model import OpenAIModel  # noqa: PLC0415 - 0.4 s: in a thread, where one is configured
@@ -133,7 +134,7 @@ async def transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber
 
 
 def _transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":
-    from daemon.model.speech_to_text import Transcriber  # noqa: PLC0415 - as above
+    from daemon.model.speech.speech_to_text import Transcriber  # noqa: PLC0415 - as above
 
     return Transcriber(config, clock)
 
@@ -144,7 +145,7 @@ async def speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynth
 
 
 def _speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynthesizer":
-    from daemon.model.text_to_speech import SpeechSynthesizer  # noqa: PLC0415 - as above
+    from daemon.model.speech.text_to_speech import SpeechSynthesizer  # noqa: PLC0415 - as above
 
     return SpeechSynthesizer(config, clock)
 

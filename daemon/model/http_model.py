@@ -15,6 +15,7 @@ import httpx2
 import structlog
 
 from daemon.clock import Clock, SystemClock
+from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, ModelError, ModelTimeout, RateLimited, SetupFault
 from daemon.model.answer_parts import AnswerParts, Read
@@ -28,7 +29,6 @@ from daemon.model.refusals import Refusals
 from daemon.model.setup_faults import WEB_PAGE
 from daemon.model.text_tool_calls import names_of
 from daemon.model.usage_counts import CostMeter
-from daemon.shared_timeout import SharedTimeout
 
 _log = structlog.get_logger()
 

@@ -1,6 +1,6 @@
 """Every exception of the openai SDK and of httpx2, its HTTP library, in Millpond's terms: one table, one place.
 
-Other SDKs add theirs to the table where they are used (``daemon.model.anthropic_model``).
+Other SDKs add theirs to the table where they are used (``daemon.model.anthropic.anthropic_model``).
 
 Texts name the model, the host and what to do. A server's own words are quoted, shortened, with the key cut out; not in
 ``brief``, which is for logs: they may quote the conversation.

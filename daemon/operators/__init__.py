@@ -1,4 +1,9 @@
-"""Who may look at everything and operate it from a browser: links to log in with, who used one, and what was done."""
+"""Authenticates operators of the page and the API: login codes, tokens, approvals and the audit log.
+
+Public: ``LoginCodes`` creates login links, ``local_token`` reads the token of a data directory, ``Approvals`` lets
+administrators approve commands, ``OperatorAudit`` records actions.
+Begin with ``login_codes``.
+"""
 
 from daemon.operators.command_approvals import Approval, Approvals, approval_id_of
 from daemon.operators.login_codes import CODE_VALID_S, VISITOR_VALID_S, LoginCodes, Visit, link, short_id

@@ -1,4 +1,9 @@
-"""All of Millpond at one moment, looked at from outside: for the commands that show it, and for the page."""
+"""Reads the state of all processes and queues for commands and the page.
+
+Public: ``read_system`` returns everything, ``read_workers``, ``read_queues``, ``read_leaders`` and ``read_problems``
+its parts.
+Begin with ``system_overview``.
+"""
 
 from daemon.overview.queue_contents import (
     BACKING_OFF,

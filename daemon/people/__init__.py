@@ -1,7 +1,7 @@
-"""People: several identities of one person that share a memory.
+"""Links the identities of one person, so that they share a memory.
 
-``LinkRequests`` takes wishes, by code, by hand or by configuration; ``linking`` and ``parting`` are the jobs that do
-them; ``LinkIndex`` tells who is linked with whom.
+Public: ``LinkRequests`` takes requests by code, by hand or from the configuration, ``LinkIndex`` knows the links.
+Begin with ``link_requests``, then ``link_job`` and ``unlink_job``, which do the work.
 """
 
 from daemon.people.link_codes import Party, Request, shown

@@ -1,7 +1,7 @@
-"""Rates: how much all processes did in each minute of the last day, for charts.
+"""Records how much all processes did in each minute of the last day, for charts.
 
-Each process records its own numbers, which are the growth of its metrics, with ``record``. ``read_history`` adds up the
-numbers of all processes.
+Public: ``record`` saves the growth of one process's metrics, ``read_history`` adds up all processes.
+Begin with ``rate_history``.
 """
 
 from daemon.rates.rate_history import (

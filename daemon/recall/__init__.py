@@ -1,6 +1,8 @@
-"""Search in the memory of a scope: its history, MEMORY.md, notes and messages.
+"""Searches the memory of a scope: its history, MEMORY.md, notes and messages.
 
-``Recaller`` is what turns, tools and people ask; an ``Engine`` does the searching.
+Public: ``Recaller`` searches for turns, tools and people, ``Engine`` is the interface of search engines,
+``GlobalSearch`` searches all scopes.
+Begin with ``recall`` and ``engines``. ``search_terms`` and ``periods`` read a query.
 """
 
 from daemon.recall.chunks import Chunk, Kind

@@ -1,4 +1,10 @@
-"""Reminders: what a person wants to be told, and when. Each occurrence fires once, as a turn of its session."""
+"""Plans, stores and repeats reminders. Each occurrence fires once, as a turn of its session.
+
+Public: ``Reminders`` stores, ``planned`` and ``following`` compute times, ``act`` changes a reminder, ``parsed`` reads
+a command.
+Begin with ``reminder_plan``, then ``recurrence`` (repetitions and time zones). Agent workers fire
+(``workers.agent.reminder_sweep``).
+"""
 
 from daemon.reminders.recurrence import zone_of
 from daemon.reminders.reminder import (

@@ -1,8 +1,9 @@
-"""The embedded Redis: a private server in the data directory, shared by all Millpond processes that use it.
+"""Runs the embedded Redis server, which all processes of a data directory share.
 
-``EmbeddedServer(data_dir).ensure()`` gives the ``Address`` of a server that answers, and starts it when none does.
+Public: ``EmbeddedServer(data_dir).ensure()`` returns the ``Address`` of a running server, and starts one if necessary.
+Begin with ``launch``. ``idle_watchdog`` is the keeper, the small process that stops an unused server.
 
-How it holds together. Everything lies in ``<data_dir>/redis``, and three file locks say who lives; a process id on disk
+Everything lies in ``<data_dir>/redis``, and three file locks say who lives; a process id on disk
 is never trusted, since another process may have it by now:
 
 * ``start.lock``: held alone while the server is started or stopped, and shared while a caller looks at a running one.

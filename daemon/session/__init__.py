@@ -1,10 +1,9 @@
-"""Sessions: the log and its positions, and the lease that lets one worker at a time append to the log.
+"""Stores the log of each session, and the lease that lets one worker at a time append to it.
 
-``Sessions`` claims, renews, journals, commits and releases; ``SessionReader`` reads without holding anything;
-``ConsolidationLocks`` is for those who consolidate older messages; ``ImmediateCommands`` answers commands that wait for
-no turn; ``MessageEdits`` edits what waits, or takes it out; ``TurnMessages`` says what a turn says before its answer;
-``SessionLabels`` names sessions in lists; ``standings`` tells who is held and who rests, ``settlement_of`` how far a
-session is consolidated. ``all_sessions`` and ``sessions_of`` find sessions, every one of them.
+Public: ``Sessions`` claims, renews, commits and releases, ``SessionReader`` reads without a lease,
+``ConsolidationLocks`` protects consolidation, ``ImmediateCommands`` and ``MessageEdits`` handle pending messages,
+``all_sessions`` finds sessions.
+Begin with ``sessions`` and ``claim``.
 """
 
 from daemon.session.claim import SUSPECT_DEATHS, Claim, PendingMessage, SessionNotice, TurnStart, after, commit_name

@@ -1,4 +1,6 @@
-"""Setting up: what ``millpond init`` asks, tries, writes and takes over from other programs.
+"""Asks the questions of ``millpond init``, and writes the resulting files.
 
-Nothing is written before everything was asked; ``daemon.cli.init_command`` goes through it in order.
+No public names: import from the modules.
+Begin with ``interview`` (the questions) and ``setup_files`` (the writing). Nothing is written before all questions are
+answered. ``config_editor`` changes a configuration later, ``foreign_data`` imports from other programs.
 """

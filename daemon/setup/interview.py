@@ -11,15 +11,24 @@ from daemon.errors import MillpondError, ModelError
 from daemon.printable import printable
 from daemon.services import PROBE, load
 from daemon.setup.answers import ACCESS, Access, Answers, Flags, ModelAnswer, Owner, TelegramAnswer
-from daemon.setup.discord_interview import DiscordInterview
-from daemon.setup.feishu_interview import FeishuInterview
 from daemon.setup.foreign_settings import Settings
 from daemon.setup.model_apis import APIS, Api, language_here, time_zone_here, usual_api
 from daemon.setup.model_trial import model_config, models_at, try_model
+from daemon.setup.platforms.discord_interview import DiscordInterview
+from daemon.setup.platforms.feishu_interview import FeishuInterview
+from daemon.setup.platforms.slack_interview import SlackInterview
+from daemon.setup.platforms.telegram_pairing import (
+    CONFLICT,
+    WAIT_S,
+    Me,
+    TelegramSaysNo,
+    bot_api,
+    greet,
+    new_code,
+    wait_for_owner,
+)
 from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
 from daemon.setup.setup_files import ConfigPlace, strings
-from daemon.setup.slack_interview import SlackInterview
-from daemon.setup.telegram_pairing import CONFLICT, WAIT_S, Me, TelegramSaysNo, bot_api, greet, new_code, wait_for_owner
 from daemon.setup.web_interview import WebInterview
 from daemon.wording import Language
 from daemon.wording import text as sentence

@@ -22,13 +22,13 @@ from daemon.setup.answers import (
     WebhookAnswer,
 )
 from daemon.setup.config_editor import Settings
-from daemon.setup.discord_interview import DiscordInterview
-from daemon.setup.feishu_interview import FeishuInterview
 from daemon.setup.foreign_settings import Settings as Elsewhere
 from daemon.setup.interview import Interview
 from daemon.setup.model_apis import Api
+from daemon.setup.platforms.discord_interview import DiscordInterview
+from daemon.setup.platforms.feishu_interview import FeishuInterview
+from daemon.setup.platforms.slack_interview import SlackInterview
 from daemon.setup.questions import AnswerRefused, FormAnswers
-from daemon.setup.slack_interview import SlackInterview
 from daemon.setup.web_interview import WebInterview
 
 Text = Annotated[str, Meta(max_length=2_000)]

@@ -1,7 +1,7 @@
-"""Traces: how each turn went, from the oldest message that it answers to the delivery of its reply. No text is in one.
+"""Records how each turn went, from its oldest message to the delivery, without any text.
 
-``Trace`` is written by the script that commits the turn, ``Delivered`` by the one that marks parts as sent, so that
-neither costs a round trip; ``Traces`` reads both.
+Public: ``Traces`` reads the ``Trace`` of a turn and the ``Delivered`` record of its reply, ``rows`` puts them in order.
+Begin with ``trace_records``. Scripts write the records within the commit.
 """
 
 from daemon.traces.trace_records import (

@@ -1,8 +1,8 @@
-"""Transcripts: what was said in a session, from its first message to its last, whatever has left Redis since.
+"""Reads all messages of a session, from Redis and the archive.
 
-``Transcripts`` joins archive and log; ``search`` looks through it; ``find`` knows a segment by its name; ``restore``
-and ``Branches`` make a session of it; ``ranges_of`` tells what of it became memory, ``outline_of`` how long each
-message is.
+Public: ``Transcripts`` reads, ``search`` searches, ``find`` finds a segment, ``restore`` and ``Branches`` create a
+session, ``outline_of`` returns the lengths of messages.
+Begin with ``transcripts``.
 """
 
 from daemon.transcripts.outline import Outline, Range, outline_of, ranges_of

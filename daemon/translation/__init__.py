@@ -1,7 +1,7 @@
-"""Chinese for the texts of the command line: its answers, and the errors that it prints.
+"""Translates the texts of the command line to Chinese: answers and errors.
 
-Errors are raised in English, with names and numbers filled in. A template has ``{}`` for each of them, and the most
-specific template that fits a text translates it. A text without a template stays English.
+Public: ``chinese`` translates a text, ``templates`` has the translations.
+Begin with ``errors.toml``. A template has ``{}`` for each name or number; a text without a template stays English.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Usage: what bots were used for, by day, person, chat and model, and how much of it they allow.
+"""Counts tokens and costs by day, person, chat and model, and enforces limits.
 
-``UsageBook`` keeps the accounts, ``UnsentUsage`` writes them, also after an outage, through which ``UsageJournal``
-keeps them; ``Limits`` looks whether there is room for a message, and reserves what a model call may use. A ``Payer``
-does so for each call that costs something. ``left_of`` tells what is left of the limits of a day.
+Public: ``UsageBook`` stores counts, ``UnsentUsage`` writes them and keeps them during an outage, ``Limits`` and
+``Payer`` check and reserve, ``left_of`` returns the remaining limits.
+Begin with ``usage_limits``.
 """
 
 from daemon.usage.account import DAY_S, NANO, Amount, By, UsageNote, User, day_of, last_days, second_of, user_of_scope

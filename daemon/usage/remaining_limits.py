@@ -9,7 +9,6 @@ import anyio
 from daemon.bus import Bus
 from daemon.clock import Clock
 from daemon.config import BotConfig, Config, EachConfig
-from daemon.durations import duration
 from daemon.errors import BadSessionKey
 from daemon.sessionkey import SessionKey
 from daemon.usage.account import DAY_S, NANO, Amount, day_of, second_of
@@ -17,6 +16,7 @@ from daemon.usage.usage_book import UsageBook
 from daemon.usage.usage_limits import KINDS, Allowance, Whose
 from daemon.wording import Language
 from daemon.wording import text as say
+from daemon.wording.durations import duration
 
 WINDOW_MIN_S = 600
 """Shortest time over which a rate is measured: the first message of a day alone shows no rate."""

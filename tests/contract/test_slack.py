@@ -14,7 +14,7 @@ from channels.slack import connect
 from daemon.config import AccessConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from daemon.setup.slack_scopes import SCOPES, manifest
+from daemon.setup.platforms.slack_scopes import SCOPES, manifest
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.slack import Call, Cut, FakeSlack, Hang, Message, Page, Person, Refuse

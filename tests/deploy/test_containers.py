@@ -91,7 +91,12 @@ def test_what_the_image_is_built_of_is_enough_for_the_wheel(tmp_path: Path) -> N
 
     [wheel] = tmp_path.glob("*.whl")
     packed = set(zipfile.ZipFile(wheel).namelist())
-    assert {"millpond.py", "daemon/run.py", "daemon/bus/lua/publish.lua", "daemon/setup/slack_manifest.yaml"} <= packed
+    assert {
+        "millpond.py",
+        "daemon/run.py",
+        "daemon/bus/lua/publish.lua",
+        "daemon/setup/platforms/slack_manifest.yaml",
+    } <= packed
 
 
 @pytest.fixture(scope="module")

@@ -235,7 +235,7 @@ ELSEWHERE = {
 def test_every_exception_of_the_sdk_is_mapped_on_purpose() -> None:
     # Below ``lib`` are its tools, its own credentials and other clouds, none of which is in use here.
     roots = {"AnthropicError", "APIError", "Exception"}
-    model = import_module("daemon.model.anthropic_model").AnthropicModel
+    model = import_module("daemon.model.anthropic.anthropic_model").AnthropicModel
     kinds = [kind for kind in exceptions_of("anthropic") if not kind.__module__.startswith("anthropic.lib")]
     mapped = {kind for kind in model.kinds if kind.__name__ not in roots}
     unmapped = [kind.__name__ for kind in kinds if kind.__name__ not in roots and mapped.isdisjoint(kind.__mro__)]
@@ -246,7 +246,7 @@ def test_every_exception_of_the_sdk_is_mapped_on_purpose() -> None:
 
 async def test_without_its_package_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
-    monkeypatch.delitem(sys.modules, "daemon.model.anthropic_model", raising=False)
+    monkeypatch.delitem(sys.modules, "daemon.model.anthropic.anthropic_model", raising=False)
 
     with pytest.raises(ConfigError, match=r"pip install 'millpond\[anthropic\]'"):
         await connect(ModelConfig(api="anthropic", base_url="http://host", name="claude"))

@@ -19,7 +19,7 @@ from channels.base import Limits
 from channels.intake import Intake
 from channels.web.message_endpoints import shown
 from daemon.bus import pairs, publish
-from daemon.cli import session_view as cli_shown
+from daemon.cli.output import session_view as cli_shown
 from daemon.config import (
     AccessConfig,
     BotConfig,

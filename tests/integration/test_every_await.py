@@ -17,13 +17,13 @@ from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus
+from daemon.concurrency.slots import Slots
 from daemon.config import BotConfig, Config
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry
 from daemon.model import LASTS_S, Answer, Chunk, Model, Request, TextChunk, ToolCall
 from daemon.process import Process
 from daemon.session import Sessions
-from daemon.slots import Slots
 from daemon.testing import FailingBus
 from tests.apart import kept
 from tests.conftest import Lab

@@ -12,9 +12,9 @@ import pytest
 from daemon.bus import pairs, publish
 from daemon.cli.doctor.database_checks import examine
 from daemon.cli.doctor.model_checks import examine_models
+from daemon.cli.output.session_view import positions
 from daemon.cli.run_command import introduce
 from daemon.cli.session_command import rows as session_rows
-from daemon.cli.session_view import positions
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.config.channels import TelegramConfig
 from daemon.config.secret import Secret

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-import daemon.setup.telegram_pairing
+import daemon.setup.platforms.telegram_pairing
 from daemon.config import Secret
 from daemon.setup.answers import Owner
-from daemon.setup.telegram_pairing import BotApi, TelegramSaysNo, bot_api, greet, new_code, wait_for_owner
+from daemon.setup.platforms.telegram_pairing import BotApi, TelegramSaysNo, bot_api, greet, new_code, wait_for_owner
 from tests.fakes.telegram import Cut, FakeTelegram, Fault, Garbled, Hang, Page, Refuse, fake_telegram
 from tests.limits import HANG_S
 
@@ -18,10 +18,10 @@ CODE = "ABCDEFGH2345"
 @pytest.fixture
 async def telegram(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> AsyncIterator[FakeTelegram]:
     hangs = "Hang" in request.node.name
-    monkeypatch.setattr(daemon.setup.telegram_pairing, "PAUSE_S", 0.01)
-    monkeypatch.setattr(daemon.setup.telegram_pairing, "LOOK_S", 0.01)
-    monkeypatch.setattr(daemon.setup.telegram_pairing, "POLL_S", 0 if hangs else 1)
-    monkeypatch.setattr(daemon.setup.telegram_pairing, "CALL_S", 0.2 if hangs else HANG_S)
+    monkeypatch.setattr(daemon.setup.platforms.telegram_pairing, "PAUSE_S", 0.01)
+    monkeypatch.setattr(daemon.setup.platforms.telegram_pairing, "LOOK_S", 0.01)
+    monkeypatch.setattr(daemon.setup.platforms.telegram_pairing, "POLL_S", 0 if hangs else 1)
+    monkeypatch.setattr(daemon.setup.platforms.telegram_pairing, "CALL_S", 0.2 if hangs else HANG_S)
     async with fake_telegram() as server:
         yield server
 

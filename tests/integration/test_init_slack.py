@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import BlockingPortal
 
-import daemon.setup.slack_interview
+import daemon.setup.platforms.slack_interview
 from tests.fakes.slack import FakeSlack, Refuse, fake_slack
 from tests.fakes.telegram import fake_telegram
 from tests.integration import test_init
@@ -155,7 +155,7 @@ def test_an_answer_that_will_not_do_is_told_by_its_flag(place: Place, flags: tup
 def test_a_script_can_wait_for_the_owner_too(
     place: Place, slack: FakeSlack, portal: BlockingPortal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(daemon.setup.slack_interview, "new_code", lambda: "ABCDEFGH2345")
+    monkeypatch.setattr(daemon.setup.platforms.slack_interview, "new_code", lambda: "ABCDEFGH2345")
     portal.call(slack.direct(slack.person("Ann", id="U4711")).say, "abcdefgh2345")
     by_http = ("--slack-events-url", "https://host/x", "--slack-signing-secret", SECRET)
 

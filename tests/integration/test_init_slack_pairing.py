@@ -5,12 +5,12 @@ from collections.abc import AsyncIterator
 import anyio
 import pytest
 
-import daemon.setup.slack_api
-import daemon.setup.slack_pairing
+import daemon.setup.platforms.slack_api
+import daemon.setup.platforms.slack_pairing
 from daemon.config import Secret
 from daemon.setup.answers import Owner
-from daemon.setup.slack_api import Me, SlackApi, SlackSaysNo, slack_api
-from daemon.setup.slack_pairing import WrittenCode, greet, wait_for_owner
+from daemon.setup.platforms.slack_api import Me, SlackApi, SlackSaysNo, slack_api
+from daemon.setup.platforms.slack_pairing import WrittenCode, greet, wait_for_owner
 from tests.fakes.slack import Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse, fake_slack
 from tests.limits import HANG_S
 
@@ -19,8 +19,8 @@ CODE = "ABCDEFGH2345"
 
 @pytest.fixture
 async def slack(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> AsyncIterator[FakeSlack]:
-    monkeypatch.setattr(daemon.setup.slack_pairing, "PAUSE_S", 0.01)
-    monkeypatch.setattr(daemon.setup.slack_api, "CALL_S", 0.2 if "Hang" in request.node.name else HANG_S)
+    monkeypatch.setattr(daemon.setup.platforms.slack_pairing, "PAUSE_S", 0.01)
+    monkeypatch.setattr(daemon.setup.platforms.slack_api, "CALL_S", 0.2 if "Hang" in request.node.name else HANG_S)
     async with fake_slack(floods=False, repeat_s=0.1) as server:
         yield server
 

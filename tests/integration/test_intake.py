@@ -16,7 +16,7 @@ from channels.base import Channel
 from channels.intake import Intake, group_messages, receive
 from channels.intake import intake as receive_loop
 from channels.intake.group_messages import IN_A_ROW, KEPT_CHARS, KEPT_MAX
-from daemon.access import Access, PairingCodes, access, pairing_codes
+from daemon.access import Access, PairingCodes, access_list, pairing_codes
 from daemon.config import AccessConfig
 from daemon.errors import BusUnavailable
 from daemon.events import Attachment, Inbound, Quote
@@ -152,7 +152,7 @@ async def test_a_group_is_never_told_a_code(process: Process) -> None:
 async def test_a_ban_is_heard_of_at_once_and_costs_an_arrival_no_read(
     process: Process, lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.access.access.FRESH_S", 2 * HANG_S)
+    monkeypatch.setattr("daemon.access.access_list.FRESH_S", 2 * HANG_S)
     recording = replace(with_channel(process), bus=lab.bus)
     intake = intake_of(recording)
     async with anyio.create_task_group() as tg:
@@ -456,7 +456,7 @@ async def test_a_stranger_is_told_once_whatever_call_fails(process: Process) -> 
 
 
 async def test_while_redis_is_away_who_was_banned_stays_so(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "FRESH_S", 0.0)
+    monkeypatch.setattr(access_list, "FRESH_S", 0.0)
     await Access(process.bus, NAME).decide("ann", "banned", by="test", time="")
     failing = FailingBus(process.bus, at=2)
     intake = intake_of(replace(with_channel(process), bus=failing))

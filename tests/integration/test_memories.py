@@ -15,7 +15,7 @@ from daemon.bus import Bus, Script
 from daemon.errors import ArchiveError, FenceBehind, LockLost, Misplaced, NoSuchVersion, VersionMoved
 from daemon.memory import Applied, HistoryEntry, Memories, Note, Opened, Version, joined
 from daemon.memory.memory_records import version_parts
-from daemon.memory.user_edits import WRITE
+from daemon.memory.requested_edits import WRITE
 from tests.conftest import RecordingBus, dump
 from tests.tables import each_row
 

@@ -37,15 +37,15 @@ from daemon.errors import MillpondError, ToolError
 from daemon.events import Attachment
 from daemon.model import Model, Request, connect
 from daemon.model.embeddings_client import EmbeddingsClient
-from daemon.model.speech_to_text import Transcriber
-from daemon.model.text_to_speech import SpeechSynthesizer
+from daemon.model.speech.speech_to_text import Transcriber
+from daemon.model.speech.text_to_speech import SpeechSynthesizer
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from daemon.setup.discord_api import app_at
-from daemon.setup.feishu_api import feishu_api
-from daemon.setup.feishu_socket import socket_session as socket_session_of_feishu
-from daemon.setup.slack_api import slack_api
-from daemon.setup.telegram_pairing import bot_api
+from daemon.setup.platforms.discord_api import app_at
+from daemon.setup.platforms.feishu_api import feishu_api
+from daemon.setup.platforms.feishu_socket import socket_session as socket_session_of_feishu
+from daemon.setup.platforms.slack_api import slack_api
+from daemon.setup.platforms.telegram_pairing import bot_api
 from tests.tables import each_row
 from workers.tools.mcp.tool_server_connection import ToolServerConnection
 from workers.tools.web import search

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from daemon.cli import session_view as cli_shown
+from daemon.cli.output import session_view as cli_shown
 from daemon.cli.session_command import print_prompt
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry

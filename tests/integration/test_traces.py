@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from channels.inbound import accept, make_inbound
 from channels.outbox import delivery_state
 from daemon.bus import Bus
-from daemon.cli.transcript_source import lane, print_trace
+from daemon.cli.trace_command import lane, print_trace
 from daemon.config import QueueConfig
 from daemon.errors import InvalidAnswer
 from daemon.forget import ForgetOrder, ForgetRequests, scopes_with

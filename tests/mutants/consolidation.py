@@ -67,6 +67,40 @@ MUTANTS = (
             "test_what_the_bot_never_answered_is_clamped_by_turns_alone",
         ),
         (
+            "At the target nothing is consolidated.",
+            "if excess < least_tokens and not force:",
+            "if excess <= -least_tokens and not force:",
+            "test_below_the_target_only_a_person_or_the_model_can_have_it_done",
+        ),
+        (
+            "What lies before the start goes whole and alone.",
+            "    if before_start > 0:\n",
+            "    if False:\n",
+            "test_what_lies_before_the_start_goes_whole_and_alone_whatever_the_prompt_counts",
+        ),
+        (
+            "A model sees nothing before the start.",
+            "self.seen[max(0, self.start - self.cursor) :]",
+            "self.seen",
+            "test_what_lies_before_the_start_goes_whole_and_alone_whatever_the_prompt_counts",
+        ),
+        (
+            "Only old results count as cut.",
+            "for entry in entries[:old]]",
+            "for entry in entries[: old + 1]]",
+            "test_only_what_differs_from_what_is_stored_is_counted",
+        ),
+        (
+            "Without a continuity there are no head messages.",
+            "    if not continuity:\n",
+            "    if False:\n",
+            "test_without_a_continuity_there_are_no_head_messages",
+        ),
+    ),
+    *mutants_of(
+        "workers/consolidation/consolidation_thresholds.py",
+        "unit/test_plan.py",
+        (
             "A prompt that reaches the flush point is flushed.",
             "prompt_tokens >= self.flush_point_tokens",
             "prompt_tokens > self.flush_point_tokens",
@@ -113,36 +147,6 @@ MUTANTS = (
             "min(lowered(window - reserve - soft), budget - budget // FLUSH_GAP_SHARE)",
             "lowered(window - reserve - soft)",
             "test_the_thresholds_are_in_order_for_all_that_the_configuration_admits",
-        ),
-        (
-            "At the target nothing is consolidated.",
-            "if excess < least_tokens and not force:",
-            "if excess <= -least_tokens and not force:",
-            "test_below_the_target_only_a_person_or_the_model_can_have_it_done",
-        ),
-        (
-            "What lies before the start goes whole and alone.",
-            "    if before_start > 0:\n",
-            "    if False:\n",
-            "test_what_lies_before_the_start_goes_whole_and_alone_whatever_the_prompt_counts",
-        ),
-        (
-            "A model sees nothing before the start.",
-            "self.seen[max(0, self.start - self.cursor) :]",
-            "self.seen",
-            "test_what_lies_before_the_start_goes_whole_and_alone_whatever_the_prompt_counts",
-        ),
-        (
-            "Only old results count as cut.",
-            "for entry in entries[:old]]",
-            "for entry in entries[: old + 1]]",
-            "test_only_what_differs_from_what_is_stored_is_counted",
-        ),
-        (
-            "Without a continuity there are no head messages.",
-            "    if not continuity:\n",
-            "    if False:\n",
-            "test_without_a_continuity_there_are_no_head_messages",
         ),
     ),
     *mutants_of(

@@ -11,7 +11,6 @@ _LINE = "test_a_line_has_a_title_and_the_last_message"
 _LABELS = "test_a_session_is_renamed_pinned_and_archived"
 _DELETED = "test_a_deleted_session_is_forgotten_with_its_labels"
 _WAITING = "test_waiting_messages_are_listed_with_the_reason"
-_SEARCH = "test_a_search_finds_what_was_said_and_noted_in_all_conversations"
 _BRANCHES = "integration/test_session_branch.py"
 _GOES_ON = "test_a_branch_goes_on_where_its_turn_ended"
 _TITLES = "integration/test_titles.py"
@@ -189,12 +188,12 @@ MUTANTS = (
     ),
     *mutants_of(
         "daemon/recall/global_search.py",
-        _TESTS,
+        "unit/test_recall_ranking.py",
         (
             "Hits with more of the words stand first.",
             "return sum(word in text for word in words) / max(1, len(words)), each.hit.score, each.hit.time",
-            "return 0.0, -each.hit.score, each.hit.time",
-            _SEARCH,
+            "return 0.0, each.hit.score, each.hit.time",
+            "test_of_hits_in_all_memories_those_with_more_of_the_words_stand_first_then_the_better_then_the_newer",
         ),
     ),
     *mutants_of(

@@ -6,7 +6,7 @@ REQUEST, SERVER = "unit/test_anthropic_request.py", "integration/test_anthropic_
 
 MUTANTS = (
     *mutants_of(
-        "daemon/model/anthropic_request.py",
+        "daemon/model/anthropic/anthropic_request.py",
         REQUEST,
         (
             "No text of a request is white space alone.",
@@ -140,7 +140,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/anthropic_events.py",
+        "daemon/model/anthropic/anthropic_events.py",
         REQUEST,
         (
             "Tokens that were read from the cache and written to it are tokens of the prompt.",
@@ -168,7 +168,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/anthropic_model.py",
+        "daemon/model/anthropic/anthropic_model.py",
         SERVER,
         (
             "The SDK sends nothing again by itself.",

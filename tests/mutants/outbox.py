@@ -65,7 +65,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/outbox/leader_term.py",
+        "channels/outbox/retry_schedule.py",
         _OUTBOX,
         (
             "A refused chat rests as long as it was told.",

@@ -102,7 +102,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/outbox/leader_term.py",
+        "channels/outbox/retry_schedule.py",
         "unit/test_outcomes.py",
         (
             "A reply rests an hour at most.",

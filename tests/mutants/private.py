@@ -424,7 +424,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/cli/table_output.py",
+        "daemon/cli/output/table_output.py",
         "unit/test_hidden_characters.py",
         ("A cell of a table is one line.", "one_line(str(value))", "printable(str(value))", _HIDDEN),
         ("A line of a command is printable.", "click.echo(printable(text))", "click.echo(text)", _HIDDEN),

@@ -55,7 +55,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/reminder_sweep.py",
+        "workers/agent/reminder_delays.py",
         _REMINDERS,
         (
             "A person who wants no reminders gets none.",

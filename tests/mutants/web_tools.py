@@ -8,7 +8,7 @@ _BOUNDED = "test_of_a_body_without_end_only_a_bounded_part_is_taken"
 
 MUTANTS = (
     *mutants_of(
-        "workers/tools/web/fetch.py",
+        "workers/tools/web/address_check.py",
         "unit/test_web_fetch.py",
         ("An address that stands for an IPv4 address is judged by it.", "if inner is not None:", "if False:", _PUBLIC),
         ("An address of a tunnel is not public.", "if ip.sixtofour or ip.teredo or", "if", _PUBLIC),

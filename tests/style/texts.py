@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("readme", "docs", "bot", "page", "errors")
 PACKAGES = ("daemon", "channels", "workers")
 WORDINGS = (
-    "daemon/*wording.py",
+    "daemon/wording/*wording.py",
     "daemon/*words.py",
     "channels/command_menu.py",
 )  # modules with the bot's own sentences

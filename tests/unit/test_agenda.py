@@ -5,7 +5,7 @@ from collections import defaultdict
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.outbox.leader_term import REST_MAX_S, ChatAgenda, rest_s
+from channels.outbox.retry_schedule import REST_MAX_S, ChatAgenda, rest_s
 from daemon.config import QueueConfig
 from daemon.events import Reply
 

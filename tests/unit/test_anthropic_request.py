@@ -11,8 +11,8 @@ from daemon.config.schema import ThinkingConfig
 from daemon.config.secret import Secret
 from daemon.model.adaptation import MessageForm, with_own
 from daemon.model.answer_parts import AnswerParts
-from daemon.model.anthropic_events import AnthropicEvents
-from daemon.model.anthropic_request import BEGINNING, CONTINUE, NO_RESULT, body
+from daemon.model.anthropic.anthropic_events import AnthropicEvents
+from daemon.model.anthropic.anthropic_request import BEGINNING, CONTINUE, NO_RESULT, body
 from daemon.model.chat_model import Answer, CutOff, Request
 from daemon.model.dialect import Dialect
 from daemon.model.event_stream import EventLines

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from daemon.access.access import AccessCache
+from daemon.access.access_list import AccessCache
 from daemon.errors import BusError, BusUnavailable
 from tests.limits import HANG_S
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.cli.table_output import WIDTH, Part, bar
+from daemon.cli.output.table_output import WIDTH, Part, bar
 
 
 def test_parts_follow_each_other_and_names_stand_below_their_places() -> None:

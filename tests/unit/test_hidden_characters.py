@@ -14,7 +14,7 @@ from channels.telegram import updates
 from channels.telegram.updates import Me
 from channels.terminal.markdown import rendered, wrapped
 from daemon.cli import root_command
-from daemon.cli.table_output import say, table
+from daemon.cli.output.table_output import say, table
 from daemon.config import Config
 from daemon.errors import BadSessionKey
 from daemon.events import Attachment, Quote

@@ -4,6 +4,7 @@ import ast
 import functools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.tables import each_row
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(path for room in ("daemon", "channels", "workers") for path in (ROOT / room).rglob("*.py"))
 SCRIPTS = sorted(path for room in ("daemon", "channels", "workers") for path in (ROOT / room).rglob("*.lua"))
+ARCHITECTURE = (ROOT / "docs/architecture.md").read_text().splitlines()
 LEVELS = frozenset({"debug", "info", "warning", "error", "exception", "critical"})
 EVENT = re.compile(r"[a-z_]+\.[a-z_]+")
 OF_THE_RENDERER = frozenset({"exc_info"})  # arguments of a log call that are no keys
@@ -48,6 +50,20 @@ def test_a_package_exports_what_it_lists(package: str) -> None:
     assert len(listed) == len(set(listed))
     assert imported - used <= set(listed), "imported and neither listed nor used"
     assert set(listed) <= imported | made, "listed and from elsewhere"
+
+
+@each_row("package", PACKAGES)
+def test_a_package_says_its_task_its_public_names_and_where_to_begin(package: str) -> None:
+    """The first sentence is that of docs/architecture.md. A name in the paragraph on public names is one."""
+    task, _, rest = (import_module(package).__doc__ or "").partition("\n\n")
+    public, _, begin = " ".join(rest.split()).partition("Begin with ")
+    named = re.findall(r"``([A-Za-z]\w*)``", public)
+    row = f"| `{package.replace('.', '/')}` | {task.replace('``', '`').removesuffix('.')} |"
+
+    assert task.endswith(".") and row in ARCHITECTURE
+    assert named if public.startswith("Public: ") else public.startswith("No public names")
+    assert [name for name in named if not hasattr(import_module(package), name)] == []
+    assert begin.startswith("``")
 
 
 def names_imported_from(tree: ast.AST, package: str) -> Iterator[str]:
@@ -132,6 +148,7 @@ def test_a_module_is_one_noun_and_no_catch_all() -> None:
     assert [path for path in SOURCES if path.stem in forbidden] == []
     assert [path for path in SCRIPTS if path.parent.name != "lua"] == []
     assert [path for path in (*SOURCES, *SCRIPTS) if len(path.read_text().splitlines()) > 400] == []
+    assert [room for room, count in Counter(path.parent for path in SOURCES).items() if count > 25] == []
 
 
 PLATFORMS = frozenset({"discord", "feishu", "slack", "telegram", "terminal", "testing", "webhook"})

@@ -311,7 +311,7 @@ def test_an_answer_on_many_messages_costs_few_steps_a_message():
         anyio.run(answer, Request(messages=[*history, wire("user", "What do I like?")], max_completion_tokens=100))
 
     assert grows_evenly(answer_on, 200)
-    assert calls_of(lambda: answer_on(200)) < 200 * 50
+    assert calls_of(lambda: answer_on(200)) < 200 * 15
 
 
 async def test_a_long_history_is_read_in_a_thread():

@@ -31,16 +31,16 @@ PLACES = {
     "channels/websocket_client.py": {"ClientSession", "ws_connect"},  # at the platform's alone
     "channels/webhook/channel.py": {"AsyncClient"},  # the channel's url; files at its server alone
     "daemon/archive/object_storage.py": {"from_url"},  # archive.url
-    "daemon/model/anthropic_model.py": {"http_client"},  # base_url
+    "daemon/model/anthropic/anthropic_model.py": {"http_client"},  # base_url
     "daemon/model/openai_model.py": {"AsyncOpenAI", "http_client"},  # base_url
-    "daemon/model/speech_server.py": {"http_client"},  # base_url
+    "daemon/model/speech/speech_server.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
-    "daemon/setup/discord_api.py": {"http_client"},  # Discord, or what was typed
-    "daemon/setup/telegram_pairing.py": {"http_client"},  # Telegram, or what was typed
-    "daemon/setup/feishu_api.py": {"http_client"},  # Feishu, or what was typed
-    "daemon/setup/feishu_socket.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
-    "daemon/setup/slack_api.py": {"ClientSession"},  # Slack, or what was typed
-    "daemon/setup/slack_pairing.py": {"ws_connect"},  # at Slack's alone
+    "daemon/setup/platforms/discord_api.py": {"http_client"},  # Discord, or what was typed
+    "daemon/setup/platforms/telegram_pairing.py": {"http_client"},  # Telegram, or what was typed
+    "daemon/setup/platforms/feishu_api.py": {"http_client"},  # Feishu, or what was typed
+    "daemon/setup/platforms/feishu_socket.py": {"ClientSession", "ws_connect"},  # at Feishu's alone
+    "daemon/setup/platforms/slack_api.py": {"ClientSession"},  # Slack, or what was typed
+    "daemon/setup/platforms/slack_pairing.py": {"ws_connect"},  # at Slack's alone
     "daemon/setup/model_trial.py": {"http_client"},  # the model's base_url
     "workers/tools/web/fetch.py": {"http_client"},  # a model names the address: refused unless public
     "workers/tools/web/search.py": {"http_client"},  # the provider, or web.search_url

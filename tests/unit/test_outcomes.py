@@ -5,7 +5,7 @@ import random
 import pytest
 
 from channels.discord import api_outcome as discord
-from channels.outbox.leader_term import REST_MAX_S, rest_s
+from channels.outbox.retry_schedule import REST_MAX_S, rest_s
 from channels.slack import api_types as slack
 from channels.telegram import api_types as telegram
 from daemon.config import QueueConfig

@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.recall.chunks import Chunk, message_chunks
+from daemon.recall.global_search import LocatedHit
+from daemon.recall.global_search import ranked as ranked_over_all
 from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
 from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import SHARE, expanded, ranked
-from daemon.recall.search_results import InPrompt
+from daemon.recall.search_results import Hit, InPrompt
 from daemon.recall.search_terms import query_terms
 
 NOW = dt.datetime(2026, 11, 22, 9, tzinfo=dt.UTC)
@@ -221,3 +223,16 @@ def test_a_question_about_the_first_time_finds_the_oldest_of_similar_messages_fi
 
     assert "Rex" in _found("When did I first visit Ann and her dog?", told)[0]
     assert "Bo" in _found("When did I visit Ann and her dog?", told)[0]
+
+
+def test_of_hits_in_all_memories_those_with_more_of_the_words_stand_first_then_the_better_then_the_newer() -> None:
+    def found(text: str, *, score: float = 1.0, time: str = "2026-11-20") -> LocatedHit:
+        hit = Hit(docid=text, file="", score=score, snippet=text, time=time)
+        return LocatedHit(scope=text, hit=hit, place=None)
+
+    both = found("Otto is a heron.", score=0.1, time="2026-11-01")
+    better = found("A heron came.", score=0.9, time="2026-11-01")
+    newer = found("The heron left.", score=0.5, time="2026-11-02")
+    older = found("No heron.", score=0.5, time="2026-11-01")
+
+    assert ranked_over_all([older, newer, better, both], "HERON Otto") == [both, better, newer, older]

@@ -21,7 +21,7 @@ from daemon.reminders import (
 from daemon.reminders.recurrence import WORDS, first_of, occurrences, on_clock, rule_from
 from tests.remindlab import place_of
 from tests.tables import each_row
-from workers.agent.reminder_sweep import quiet_until, tomorrow
+from workers.agent.reminder_delays import quiet_until, tomorrow
 
 NOW = dt.datetime(2026, 11, 26, 8, 0, tzinfo=dt.UTC)
 PLACE = place_of("web:ann")

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from daemon.setup import slack_scopes
-from daemon.setup.slack_scopes import SCOPES, VIEW_SCOPE, manifest, missing_of
+from daemon.setup.platforms import slack_scopes
+from daemon.setup.platforms.slack_scopes import SCOPES, VIEW_SCOPE, manifest, missing_of
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "deploy" / "slack" / "manifest.yaml"

@@ -12,10 +12,10 @@ import anyio
 import pytest
 
 from daemon.archive import local_storage
+from daemon.concurrency.threads import Threads, _Job
 from daemon.memory import MemoryFiles, memory_files
 from daemon.recall.index import indexes
 from daemon.recall.index.index_files import IndexGone
-from daemon.threads import Threads, _Job
 from tests.limits import HANG_S, until
 
 Run = Callable[[Callable[[], Any]], Awaitable[Any]]

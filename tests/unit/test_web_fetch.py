@@ -17,10 +17,10 @@ from tests.fakes.socks import fake_socks
 from tests.fakes.web_site import bomb, cut_off, endless, gzipped, hanging, page, redirect, web_site
 from tests.limits import HANG_S
 from tests.tables import each_row
+from workers.tools.web import address_check, web_access
 from workers.tools.web import fetch as fetch_module
-from workers.tools.web import fetch as target
-from workers.tools.web import web_access
-from workers.tools.web.fetch import Fetched, Fetcher, check_allowed, checked_addresses, is_public, rules_of, url_of
+from workers.tools.web.address_check import checked_addresses, is_public, url_of
+from workers.tools.web.fetch import Fetched, Fetcher, check_allowed, rules_of
 
 MAX_BYTES = 200_000
 CONFIG = WebToolsConfig(timeout_s=HANG_S, page_max_bytes=MAX_BYTES, private_hosts=("pond.example",))
@@ -147,7 +147,7 @@ async def test_a_server_that_says_nothing_is_given_up() -> None:
 
 async def test_a_name_is_resolved_once_and_the_checked_address_is_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
     """DNS rebinding: the second answer for the same name is an address of this machine."""
-    monkeypatch.setattr(target, "is_public", lambda address: address == "127.0.0.2")
+    monkeypatch.setattr(address_check, "is_public", lambda address: address == "127.0.0.2")
     names = Names(rebinding_example=["127.0.0.2", "127.0.0.1"])
     async with web_site({"/": page(b"public", "text/plain")}, host="127.0.0.2") as site:
         url = site.url.replace("pond", "rebinding")

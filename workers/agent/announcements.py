@@ -17,13 +17,13 @@ from daemon import metrics
 from daemon.access import Pauses, is_admin
 from daemon.clock import stamp
 from daemon.config import BotConfig
-from daemon.durations import duration
 from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import Inbound, Notice, Reply
 from daemon.model import FailingModel
 from daemon.process import Process
 from daemon.session import Claim, SessionNotice, Sessions, StillParked, tell
 from daemon.wording import text as say
+from daemon.wording.durations import duration
 from workers.admin_messages import tell_administrators
 from workers.agent.commands.command_outcome import answered_as
 from workers.lease_upkeep import ClaimHold

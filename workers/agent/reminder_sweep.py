@@ -1,10 +1,7 @@
 """Fires reminders whose time has come. Every agent worker looks; one script decides, so each fires once."""
 
-import datetime as dt
 import random
-from dataclasses import dataclass
 from functools import partial
-from zoneinfo import ZoneInfo
 
 import anyio
 import msgspec
@@ -12,8 +9,6 @@ import structlog
 from anyio import to_thread
 
 from daemon import metrics
-from daemon.access import Access, Speaker, is_listed, verdict
-from daemon.config import BotConfig, PushConfig
 from daemon.errors import BusError, ConfigError, brief
 from daemon.process import Process
 from daemon.reminders import (
@@ -23,119 +18,8 @@ from daemon.reminders import (
     StoredReminder,
     following,
     is_late,
-    preferences_of,
-    zone_of,
 )
-from daemon.reminders.reminder import Held
-from daemon.session import SessionReader
-from daemon.usage import day_of
-
-# When a reminder may not fire yet: quiet hours, limits of a day, and people who are not admitted or do not write.
-
-LOOK_AGAIN_S = 600.0
-"""How often is looked whether a person has written or was admitted: so much later the reminder fires."""
-
-PAGE = 100
-"""Log entries that are looked at together for the last message of a person."""
-
-OF_REMINDER = "reminder-"
-"""How the ids of messages begin that a reminder wrote."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Delay:
-    """A reminder may not fire yet."""
-
-    held: Held
-    until: dt.datetime | None
-    """None: until the person wants reminders again."""
-
-
-class ReminderBounds:
-    """The rules of one process's bots. All methods raise BusUnavailable when Redis is away."""
-
-    def __init__(self, process: Process, reminders: Reminders) -> None:
-        self._process = process
-        self._reminders = reminders
-        self._reader = SessionReader(process.bus)
-        self._access: dict[str, Access] = {}
-
-    async def delay(self, reminder: Reminder, now: dt.datetime) -> Delay | None:
-        """Why ``reminder`` may not fire ``now``; None: it may, and is counted.
-
-        Raises:
-            ConfigError: its bot or channel is not configured here.
-        """
-        bot = self._process.bot(reminder.bot)
-        rules = bot.reminders
-        if (await preferences_of(self._process.bus, reminder.bot, reminder.person)).stopped:
-            return Delay(held="stopped", until=None)
-        if until := quiet_until(rules.quiet_hours, now, zone_of(reminder.zone)):
-            return Delay(held="quiet", until=until)
-        later = now + dt.timedelta(seconds=LOOK_AGAIN_S)
-        if not await self._is_admitted(reminder, bot):
-            return Delay(held="access", until=later)
-        if rules.written_within_days and await self._is_silent(reminder, now, days=rules.written_within_days):
-            return Delay(held="silent", until=later)
-        whose = await self._reminders.allow(
-            reminder, day=day_of(now, bot.time_zone), person=rules.person_per_day, bot=rules.bot_per_day
-        )
-        return Delay(held=whose, until=tomorrow(now, zone_of(bot.time_zone))) if whose else None
-
-    async def _is_admitted(self, reminder: Reminder, bot: BotConfig) -> bool:
-        config = self._process.config.channels.get(reminder.channel)
-        if config is None:
-            raise ConfigError(f"the channel {reminder.channel} of a reminder is not configured here")
-        if not isinstance(config, PushConfig):
-            return True  # pull channels have no access rules
-        access = self._access.setdefault(reminder.channel, Access(self._process.bus, reminder.channel))
-        speaker = Speaker(
-            sender=reminder.sender_id,
-            chat=reminder.chat,
-            in_group=reminder.chat_kind == "group",
-            is_admin=is_listed(bot, channel=reminder.channel, sender=reminder.sender_id),
-        )
-        return verdict(config.access, await access.entries(), speaker) == "heard"
-
-    async def _is_silent(self, reminder: Reminder, now: dt.datetime, *, days: int) -> bool:
-        """Whether no person has written to the chat for so many days."""
-        since = now - dt.timedelta(days=days)
-        if dt.datetime.fromisoformat(reminder.made_at) > since:
-            return False
-        state = await self._reader.state(reminder.session)
-        if state.waiting:
-            return False
-        upto = state.head
-        while upto > state.base:
-            first = max(state.base, upto - PAGE)
-            for _, entry in reversed(
-                await self._reader.committed(reminder.session, after=first - 1, limit=upto - first)
-            ):
-                if entry.id and not entry.id.startswith(OF_REMINDER):
-                    return dt.datetime.fromisoformat(entry.time) < since
-            upto = first
-        return True
-
-
-def quiet_until(hours: str, now: dt.datetime, zone: ZoneInfo) -> dt.datetime | None:
-    """When the quiet ``hours`` (``22:00-07:00``) end that it is ``now`` in ``zone``; None: it is none of them."""
-    if not hours:
-        return None
-    begin, end = (dt.time.fromisoformat(part) for part in hours.split("-"))
-    local = now.astimezone(zone)
-    time = local.time().replace(tzinfo=None)
-    is_quiet = begin <= time < end if begin < end else begin != end and (time >= begin or time < end)
-    if not is_quiet:
-        return None
-    day = local.date() if time < end else local.date() + dt.timedelta(days=1)
-    return dt.datetime.combine(day, end, zone).astimezone(dt.UTC)
-
-
-def tomorrow(now: dt.datetime, zone: ZoneInfo) -> dt.datetime:
-    """When the next day begins in ``zone``."""
-    day = now.astimezone(zone).date() + dt.timedelta(days=1)
-    return dt.datetime.combine(day, dt.time(), zone).astimezone(dt.UTC)
-
+from workers.agent.reminder_delays import Delay, ReminderDelays
 
 LOOK_S = 0.5
 """Longest pause between two looks: so late a reminder may fire when the workers are running."""
@@ -161,7 +45,7 @@ class ReminderSweep:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._reminders = Reminders(process.bus, process.config.queue)
-        self._bounds = ReminderBounds(process, self._reminders)
+        self._delays = ReminderDelays(process, self._reminders)
         self._slots = anyio.CapacityLimiter(AT_ONCE)
 
     async def run(self) -> None:
@@ -212,7 +96,7 @@ class ReminderSweep:
             _log.error("reminder.unreadable", session=stored.session)
             await self._put_off(stored, overdue, seconds=SPOILT_S)
             return
-        delay = await self._bounds.delay(reminder, overdue.now)
+        delay = await self._delays.delay(reminder, overdue.now)
         if delay is not None:
             await self._delay(stored, reminder, delay)
             return

@@ -10,6 +10,7 @@ from structlog.contextvars import bind_contextvars
 
 from daemon import metrics
 from daemon.access import Pauses, is_admin, person_of
+from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.config import BotConfig
 from daemon.errors import (
     ConfigError,
@@ -24,7 +25,6 @@ from daemon.memory import MemoryLocation
 from daemon.model import RETRY_AFTER_MAX_S, Answer, FailingModel
 from daemon.process import Process
 from daemon.session import Claim, SessionReader, Sessions
-from daemon.shared_timeout import SharedTimeout
 from daemon.usage import LimitReached
 from workers.admin_messages import tell_administrators
 from workers.agent.announcements import Announcements, ChatPause

@@ -1,12 +1,15 @@
-"""Consolidation: older messages become history and memory, and the session's cursor moves past them.
+"""Consolidates older messages into history and memory, and moves the session's cursor.
 
-``Consolidator`` does it, under the session's lock: for the role ``consolidation``, which consumes
-``session-grew``, for a turn that waits, and for whoever asks.
+Public: ``Consolidator`` consolidates a session under its lock and returns a ``ConsolidationReport``, ``Thresholds`` are
+the prompt sizes that trigger it.
+Begin with ``consolidator`` and ``consolidation_rounds``. ``consolidation_plan`` decides which messages, ``service`` is
+the role.
 """
 
 from workers.consolidation.consolidation_kits import Kits
-from workers.consolidation.consolidation_plan import Thresholds, head_messages
+from workers.consolidation.consolidation_plan import head_messages
 from workers.consolidation.consolidation_request import BACKGROUND, ConsolidationReport, ConsolidationRequest
+from workers.consolidation.consolidation_thresholds import Thresholds
 from workers.consolidation.consolidator import Consolidator, stores_of
 from workers.consolidation.grew_reader import stand_in
 

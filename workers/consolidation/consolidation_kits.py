@@ -13,8 +13,8 @@ from daemon.process import Process
 from daemon.session import ConsolidationLock
 from daemon.tokens import Tokenizer, calibration, load
 from daemon.usage import Amount, Payer, user_of_scope
-from workers.consolidation.consolidation_plan import Thresholds
 from workers.consolidation.consolidation_request import ConsolidationRequest, SharedStores
+from workers.consolidation.consolidation_thresholds import Thresholds
 from workers.consolidation.summary.flush_request import Flush
 from workers.consolidation.summary.quiz import Quiz
 from workers.consolidation.summary.summarize import Summarizer

@@ -11,13 +11,13 @@ import structlog
 from anyio.lowlevel import checkpoint
 
 from daemon.archive_maintenance import collect_orphans, keep_no_longer
+from daemon.concurrency.slots import Slots
 from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import SessionGrew
 from daemon.heartbeat import beat
 from daemon.job_handlers import job_runner
 from daemon.people import link_configured
 from daemon.process import Process
-from daemon.slots import Slots
 from workers.consolidation.consolidation_kits import Kits
 from workers.consolidation.consolidator import Consolidator, stores_of
 from workers.consolidation.grew_reader import Event, GrewReader, overdue

@@ -1,4 +1,9 @@
-"""Tools that a model can call. A failure is a result that the model reads."""
+"""Contains the tools that a model can call; a failure is a result that the model reads.
+
+Public: ``Registry`` runs the calls of a ``Tool``, ``ToolContext`` has what a tool may use, ``ToolResult`` is its
+result.
+Begin with ``registry``. ``command_sandbox`` limits shell commands, ``file_access`` limits files.
+"""
 
 from workers.tools.exec import EXEC, EXEC_APPROVED
 from workers.tools.file_access import BOOTSTRAP_FILES, FileAccess

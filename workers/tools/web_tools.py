@@ -5,7 +5,7 @@ from typing import Any
 
 from daemon.errors import ToolError
 from workers.tools.registry import Tool, ToolContext
-from workers.tools.web.fetch import URL_MAX_CHARS
+from workers.tools.web.address_check import URL_MAX_CHARS
 
 # The ``web_fetch`` tool: the readable text of a public web page, a part at a time.
 

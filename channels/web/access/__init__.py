@@ -1,4 +1,9 @@
-"""Operators: clients with the channel's token, or with a cookie from a log-in link."""
+"""Identifies operators and members: the token, log-in links, cookies and the audit log.
+
+Public: ``Operators`` finds the ``Operator`` of a request, ``Login`` handles log-in links, ``audited`` records an
+action.
+Begin with ``request_operator``.
+"""
 
 from channels.web.access.login import Login
 from channels.web.access.request_operator import Handler, Only, Operator, Operators, audited, unauthorized

@@ -1,7 +1,8 @@
-"""``/v1/chat/completions`` and ``/v1/models``: the bot of a web channel behind the API of OpenAI.
+"""Offers the bot behind OpenAI's API: ``/v1/chat/completions`` and ``/v1/models``.
 
-``request`` reads what a client asks, ``chunks`` writes what it gets, and ``endpoints`` sends the newest user message
-through a ``Conversation``. The older messages of a request are ignored: the bot has its own history, memory and tools.
+Public: ``Completions`` has the endpoints.
+Begin with ``completion_request``, which finds the session and the newest message; older messages of a request are
+ignored. ``completion_answer`` writes the response.
 """
 
 from channels.web.completions.completion_endpoints import Completions

@@ -1,7 +1,7 @@
 // The message field: it grows, takes files, completes commands, keeps drafts, and sends messages.
 
 import {ApiError, post, put} from "/page/api.js";
-import {Attachments} from "/page/attach.js";
+import {Attachments} from "/page/attachments.js";
 import {add, fill, h, toast} from "/page/dom.js";
 import {filesElement} from "/page/files.js";
 import {t} from "/page/words.js";

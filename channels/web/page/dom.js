@@ -60,6 +60,10 @@ export function fill(element, ...children) {
   return add(element, ...children);
 }
 
+/** A button that shows the outline `path`; `label` is its name. */
+export const iconButton = (label, path, onclick) => h("button.icon-button", {type: "button", "aria-label": label, title: label, onclick},
+  h("svg", {viewBox: "0 0 24 24", "aria-hidden": "true"}, h("path", {d: path})));
+
 const CLOCK = new Intl.DateTimeFormat(locale, {hour: "2-digit", minute: "2-digit", ...(language === "zh" && {hourCycle: "h23"})});
 const DAY = new Intl.DateTimeFormat(locale, {day: "numeric", month: "short"});
 const FULL = new Intl.DateTimeFormat(locale, {dateStyle: "medium", timeStyle: "medium"});

@@ -1,4 +1,8 @@
-"""``/api/settings``: the configuration file, the first setup, people and links, for operators."""
+"""Shows and changes the configuration for operators, including the first setup.
+
+Public: ``settings_routes`` lists the addresses.
+Begin with ``settings_endpoints``. ``connection_endpoints`` has the forms of models and channels.
+"""
 
 from channels.web.settings.settings_routing import settings_routes
 

@@ -32,11 +32,15 @@ from daemon.setup.answers import (
 )
 from daemon.setup.config_editor import Settings
 from daemon.setup.config_tables import SecretFile, set_channel, set_model, set_web, set_webhook
-from daemon.setup.discord_api import NO_INTENT, app_at
-from daemon.setup.feishu_interview import me_at as feishu_me_at
-from daemon.setup.feishu_interview import pair as pair_feishu
 from daemon.setup.interview import pair as pair_telegram
 from daemon.setup.model_trial import model_config, models_at, try_model
+from daemon.setup.platforms.discord_api import NO_INTENT, app_at
+from daemon.setup.platforms.feishu_interview import me_at as feishu_me_at
+from daemon.setup.platforms.feishu_interview import pair as pair_feishu
+from daemon.setup.platforms.slack_interview import check_socket, link_of, me_at
+from daemon.setup.platforms.slack_interview import pair as pair_slack
+from daemon.setup.platforms.slack_scopes import manifest, missing_of
+from daemon.setup.platforms.telegram_pairing import bot_api, new_code
 from daemon.setup.settings_forms import (
     BotForm,
     DiscordForm,
@@ -55,10 +59,6 @@ from daemon.setup.settings_forms import (
     web_answer,
     webhook_answer,
 )
-from daemon.setup.slack_interview import check_socket, link_of, me_at
-from daemon.setup.slack_interview import pair as pair_slack
-from daemon.setup.slack_scopes import manifest, missing_of
-from daemon.setup.telegram_pairing import bot_api, new_code
 from daemon.setup.web_interview import TRIED
 
 FORM = "The fields of this form are described in docs/api-settings.md."

@@ -36,12 +36,12 @@ from daemon.process import Launch
 from daemon.services import ROLES
 from daemon.setup.config_editor import Change, Editor, Settings, Value, first_files, values_of, with_changes
 from daemon.setup.config_tables import SecretFile
-from daemon.setup.discord_api import DiscordSaysNo
-from daemon.setup.feishu_api import FeishuSaysNo
 from daemon.setup.model_apis import APIS
+from daemon.setup.platforms.discord_api import DiscordSaysNo
+from daemon.setup.platforms.feishu_api import FeishuSaysNo
+from daemon.setup.platforms.slack_api import SlackSaysNo
+from daemon.setup.platforms.telegram_pairing import TelegramSaysNo
 from daemon.setup.questions import AnswerRefused
-from daemon.setup.slack_api import SlackSaysNo
-from daemon.setup.telegram_pairing import TelegramSaysNo
 
 # The configuration file behind the endpoints: read, changed and written in a thread, one request at a time.
 

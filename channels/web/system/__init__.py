@@ -1,4 +1,9 @@
-"""The state of the system for operators: snapshots, history, queues, dead letters, usage and log lines."""
+"""Shows the state of the system to operators: processes, queues, dead letters, usage and logs.
+
+Public: ``SystemEndpoints``, ``QueueEndpoints``, ``DeadLetterEndpoints``, ``RateEndpoints``, ``UsageEndpoints`` and
+``LogEndpoints``.
+Begin with ``system_endpoints``.
+"""
 
 from channels.web.system.log_endpoints import LogEndpoints
 from channels.web.system.queue_endpoints import DeadLetterEndpoints, QueueEndpoints

@@ -18,10 +18,10 @@ from starlette.responses import Response
 
 from channels.web.request_params import json_response, limit_of, segments_of
 from channels.web.site import Site
+from daemon.concurrency.threads import Threads
 from daemon.durable import folder_below, plain_file
 from daemon.errors import UNREADABLE
 from daemon.log import FILE_KEEP
-from daemon.threads import Threads
 
 FILES = ("millpond.log", *(f"millpond.log.{number}" for number in range(1, FILE_KEEP + 1)))
 """Log files, the newest first: ``daemon.log`` writes and rotates them."""

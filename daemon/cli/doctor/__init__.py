@@ -1,4 +1,5 @@
-"""``millpond doctor``: the command, and its checks of this machine, of the stored data, and of the models.
+"""Checks the machine, the stored data and the models (``millpond doctor``).
 
+No public names: import from the modules.
 Begin with ``doctor_command``. Each check returns a ``doctor_finding.Finding``.
 """

@@ -10,11 +10,11 @@ from daemon.bus import Bus, LostMessages, read_lost
 from daemon.bus.permissions import RIGHTS, missing
 from daemon.cli.doctor.doctor_finding import Finding, error, ok, warning
 from daemon.clock import SystemClock, age_s
-from daemon.durations import duration
 from daemon.errors import ArchiveError
 from daemon.heartbeat import ALIVE_S, workers
 from daemon.overview import BACKING_OFF, Queues, read_queues
 from daemon.redis_rights import lacks
+from daemon.wording.durations import duration
 
 # The doctor's checks of the archive: whether it can be used, and whether messages may move to it from Redis.
 

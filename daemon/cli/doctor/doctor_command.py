@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from daemon.cli.command_setup import FAILED, leaves, loaded, translated
-from daemon.cli.table_output import print_json, say, tell
+from daemon.cli.output.table_output import print_json, say, tell
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable

@@ -17,12 +17,12 @@ from daemon.config import (
     summary_model_of,
     transcription_of,
 )
-from daemon.durations import duration
 from daemon.errors import ModelError
 from daemon.model import account_of, read_failing, speech_synthesizer, stored
 from daemon.model.dialect import differences, known_of, server_of
 from daemon.recall.qmd import INSTALL, PROGRAM, ProbeResult, probed
 from daemon.usage import UsageBook, last_days
+from daemon.wording.durations import duration
 
 # The doctor's report of models that fail, of what the workers have learnt about their servers, and of speech.
 

@@ -1,4 +1,8 @@
-"""The builtin engine: a full-text index in SQLite for each scope, built from stored data and deleted at any time."""
+"""Is the builtin search engine: a full-text index in SQLite for each scope.
+
+Public: ``BuiltinEngine``.
+Begin with ``builtin``. ``ranking`` and ``scoring`` order the results, ``index_feed`` updates an index.
+"""
 
 from daemon.recall.index.builtin import BuiltinEngine
 

@@ -14,10 +14,10 @@ import structlog
 from anyio import to_thread
 
 from daemon.bus import Bus
+from daemon.concurrency.threads import Threads
 from daemon.errors import brief
 from daemon.recall.index.index_files import BUSY_MS, SCHEMA, IndexUnusable, existing_file
 from daemon.recall.index.index_store import KIND, Index
-from daemon.threads import Threads
 from daemon.transcripts import SearchWords
 
 # Archived messages in the word indexes: a search reads no archive files where an index is complete.

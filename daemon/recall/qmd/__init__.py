@@ -1,6 +1,7 @@
-"""QMD, an optional search engine: the program ``qmd`` of the npm package ``@tobilu/qmd``.
+"""Is an optional search engine: the program ``qmd`` of the npm package ``@tobilu/qmd``.
 
-It is asked by its command line. Whatever goes wrong there, the builtin engine answers instead.
+Public: ``QmdEngine`` searches, ``probed`` tests the program, ``remove_index`` deletes an index.
+Begin with ``qmd_engine``; the builtin engine answers if QMD fails.
 """
 
 from daemon.recall.qmd.qmd_commands import ProbeResult, probed

@@ -1,7 +1,8 @@
-"""Semantic search: vectors of the texts of a scope, beside the keyword index.
+"""Adds semantic search: vectors of the texts of a scope, beside the keyword index.
 
-The extras ``vectors`` (numpy: with a server's embeddings), ``sentences`` or ``wordllama`` (with weights that they ship,
-and no network) are needed for it. Without them ``VectorEngine`` hands everything on to the index of words.
+Public: ``VectorEngine`` searches, ``Embedder`` computes vectors, ``Embedders`` chooses one.
+Begin with ``vector_engine`` and ``embedder_choice``. Without the extras ``vectors``, ``sentences`` or ``wordllama``,
+only keywords are searched.
 """
 
 from daemon.recall.vectors.embedder import Embedder

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import anyio
 
-from daemon.setup.feishu_scopes import EVENTS, SCOPES
+from daemon.setup.platforms.feishu_scopes import EVENTS, SCOPES
 from tests.fakes.platform import Changing
 
 TOKEN_LASTS_S = 7_200

@@ -1,5 +1,6 @@
-"""The chat commands that begin with a slash, except for what a channel answers itself.
+"""Answers chat commands that begin with a slash.
 
-Begin with ``immediate_answers`` (commands that wait for no turn) and ``session_commands`` (commands that keep their
-place among the messages). ``admin_commands`` is for administrators, ``reminder_desk`` for reminders.
+No public names: import from the modules.
+Begin with ``immediate_answers`` (answers at once) and ``session_commands`` (in the order of messages).
+``admin_commands`` is for administrators.
 """

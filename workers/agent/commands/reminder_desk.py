@@ -46,7 +46,7 @@ from daemon.session import Claim
 from daemon.sessionkey import SessionKey
 from daemon.wording import Language
 from daemon.wording import text as say
-from workers.agent.reminder_sweep import quiet_until
+from workers.agent.reminder_delays import quiet_until
 from workers.tools import ToolContext
 
 LISTED_MAX = 30

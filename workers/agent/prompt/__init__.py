@@ -1,5 +1,6 @@
-"""The prompts of turns: the system message, the history of the session, and the newest messages within a size.
+"""Builds the prompts of turns within a size.
 
-Begin with ``prompt_builder``, which puts a request together. ``system_prompt`` and ``skills`` are about the workspace,
-``history_loader`` and ``history_messages`` about older messages, ``turn_requests`` about each model call of a turn.
+No public names: import from the modules.
+Begin with ``prompt_builder``. ``system_prompt`` and ``skills`` describe the workspace, ``history_loader`` loads older
+messages, ``turn_requests`` makes the request of each model call.
 """

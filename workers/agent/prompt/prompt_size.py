@@ -11,7 +11,7 @@ from daemon.traces import Traces
 from workers.agent.bot_runtime import prompts_of
 from workers.agent.prompt.prompt_preview import JOURNAL_MAX, waiting_in
 from workers.agent.prompt.system_prompt import Prompts
-from workers.consolidation.trigger_sizes import estimate_of
+from workers.consolidation.prompt_estimate import estimate_of
 from workers.model_choice import with_model
 from workers.tools import BUILTIN
 

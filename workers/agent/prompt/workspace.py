@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import structlog
 
+from daemon.concurrency.threads import Threads
 from daemon.config import BootstrapConfig
 from daemon.errors import brief
-from daemon.threads import Threads
 from workers.agent.prompt.skills import FrontMatterError, Skill, skill
 from workers.agent.prompt.user_messages import one_line
 from workers.tools import BOOTSTRAP_FILES

@@ -1,7 +1,7 @@
-"""The audit of each consolidation: what it kept of the facts and statements in the messages.
+"""Audits each consolidation: which facts and statements of the messages were kept.
 
-``extraction`` finds the items in messages, ``comparison`` looks for them in texts, ``pinned`` keeps the statements that
-people asked to be kept. All three are pure. ``auditor`` searches for the rest.
+Public: ``RangeAuditor`` audits a range.
+Begin with ``auditor``. ``fact_extraction`` finds facts, ``pinned_statements`` keeps requested statements.
 """
 
 from workers.consolidation.audit.range_auditor import RangeAuditor

@@ -1,6 +1,8 @@
-"""Summaries: the requests about older messages, and the interpretation of the model's answers. Nothing is written.
+"""Requests summaries from a model and interprets its answers. Writes nothing.
 
-``Summarizer`` sums up a range, ``Flush`` holds the silent turn before it; both ask through a ``Breaker``.
+Public: ``Summarizer`` summarizes a range, ``Flush`` runs the silent turn before it, ``breaker_of`` returns the circuit
+breaker of a model.
+Begin with ``summarize``.
 """
 
 from workers.consolidation.summary.flush_request import Flush, FlushAnswer

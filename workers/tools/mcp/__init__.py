@@ -1,6 +1,7 @@
-"""Tools of other programs: servers of the Model Context Protocol, one connection for each scope.
+"""Connects tool servers of the Model Context Protocol, one connection for each scope.
 
-Nothing here imports the package ``mcp``, an extra, before a bot has a server.
+Public: ``ToolServers`` has the servers of a process, ``MissingServer`` describes one whose tools a turn does not have.
+Begin with ``tool_servers``. The optional package ``mcp`` is imported when a bot has a server.
 """
 
 from workers.tools.mcp.tool_servers import MissingServer, ToolServers

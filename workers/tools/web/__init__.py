@@ -1,6 +1,10 @@
-"""The web for tools: search at a provider, and pages as readable text."""
+"""Searches the web at a provider, and reads pages as text.
 
-from workers.tools.web.fetch import Resolve, resolved
+Public: ``WebAccess`` is the web of one turn, ``search`` asks a provider, ``resolved`` looks up a host.
+Begin with ``web_access``. ``address_check`` blocks private networks, ``fetch`` loads a page.
+"""
+
+from workers.tools.web.address_check import Resolve, resolved
 from workers.tools.web.search import search
 from workers.tools.web.web_access import WebAccess
 

@@ -22,7 +22,8 @@ from daemon.config import BotConfig
 from daemon.errors import ToolError
 from daemon.html_text import text_of
 from daemon.usage import Limits, User
-from workers.tools.web.fetch import Fetched, Fetcher, Resolve, check_allowed, resolved, rules_of, url_of
+from workers.tools.web.address_check import Resolve, resolved, url_of
+from workers.tools.web.fetch import Fetched, Fetcher, check_allowed, rules_of
 from workers.tools.web.search import search
 
 # Results of the web tools for all workers: a fixed number of places in Redis, each with the newest result put there.

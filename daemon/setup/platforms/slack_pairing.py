@@ -14,7 +14,7 @@ import msgspec
 
 from daemon.config import Secret
 from daemon.setup.answers import Owner
-from daemon.setup.slack_api import Me, SlackApi, SlackSaysNo
+from daemon.setup.platforms.slack_api import Me, SlackApi, SlackSaysNo
 
 WAIT_S = 300.0
 """How long a person may take to write."""

@@ -4,7 +4,7 @@ from daemon.clock import Clock
 from daemon.config.schema import SpeechConfig
 from daemon.errors import InvalidAnswer
 from daemon.model.chat_model import Usage
-from daemon.model.speech_server import SpeechServer
+from daemon.model.speech.speech_server import SpeechServer
 from daemon.model.usage_counts import priced
 
 AUDIO_MAX_BYTES = 20_000_000

@@ -6,8 +6,9 @@ from daemon.memory import Memories
 from daemon.process import Process
 from daemon.session import SessionState
 from daemon.tokens import calibration, load
-from workers.consolidation.consolidation_plan import HEAD_SHARE, Estimate, Thresholds, head_messages
+from workers.consolidation.consolidation_plan import HEAD_SHARE, Estimate, head_messages
 from workers.consolidation.consolidation_rounds import MEMORY_SHARE
+from workers.consolidation.consolidation_thresholds import Thresholds
 from workers.model_choice import with_model
 
 

@@ -11,7 +11,7 @@ from typing import IO, cast
 
 import click
 
-from daemon.cli.table_output import tell
+from daemon.cli.output.table_output import tell
 from daemon.durable import whole_file
 from daemon.errors import InboundError, OutputError
 

@@ -1,16 +1,13 @@
-// The files of the message that is being written: chosen, pasted, dropped or recorded, uploaded at once, and kept with
+// The files of the message that is being written: chosen, pasted, dropped or recorded (voice-recording.js), uploaded at once, and kept with
 // the draft. `files` are those that were uploaded, in the form of the API.
 
 import {ofSession, query, upload} from "/page/api.js";
-import {fill, h, toast} from "/page/dom.js";
+import {fill, h, iconButton, toast} from "/page/dom.js";
 import {fileAddress, kindOf, size} from "/page/files.js";
+import {VoiceRecording} from "/page/voice-recording.js";
 import {t} from "/page/words.js";
 
 const CLIP = "M8 12.5 14.6 5.9a3 3 0 0 1 4.2 4.2l-8.5 8.5a5 5 0 0 1-7-7L11 3.9";
-const MICROPHONE = "M12 3a3 3 0 0 1 3 3v5a3 3 0 0 1-6 0V6a3 3 0 0 1 3-3zM6 11a6 6 0 0 0 12 0M12 17v4";
-
-const icon = (path) => h("svg", {viewBox: "0 0 24 24", "aria-hidden": "true"}, h("path", {d: path}));
-const iconButton = (label, path, onclick) => h("button.icon-button", {type: "button", "aria-label": label, title: label, onclick}, icon(path));
 
 export class Attachments extends EventTarget {
   /** `id()` gives the id of the message, which each file belongs to. */
@@ -23,9 +20,8 @@ export class Attachments extends EventTarget {
       this.chooser.value = "";
     }});
     this.attach = iconButton(t("Attach files"), CLIP, () => this.chooser.click());
-    this.microphone = iconButton(t("Record a voice message"), MICROPHONE, () => this.record());
-    this.microphone.hidden = true;
-    this.buttons = [this.chooser, this.attach, this.microphone];
+    this.voice = new VoiceRecording({signal, done: (file) => this.add([file])});
+    this.buttons = [this.chooser, this.attach, this.voice.button];
     this.list = h("ul.attachments", {"aria-label": t("Attached files"), hidden: true});
   }
 
@@ -35,7 +31,7 @@ export class Attachments extends EventTarget {
   /** The limits of /api/me: `max`, `max_bytes`, and whether voice messages are transcribed. */
   allow(limits) {
     this.limits = limits;
-    this.microphone.hidden = !limits?.voice || !navigator.mediaDevices || !window.MediaRecorder;
+    this.voice.allow(limits?.voice);
   }
 
   /** Show the uploaded `files` of a draft. */
@@ -112,41 +108,5 @@ export class Attachments extends EventTarget {
         return chip(one.name, one.bar, () => { this.uploads.delete(one); one.cancel(); this.change(); });
       }));
     this.list.hidden = !this.files.length && !this.uploads.size;
-  }
-
-  /** Begin to record, or end the recording and upload it. */
-  async record() {
-    if (this.recorder) {
-      this.recorder.stop();
-      return;
-    }
-    let stream;
-    try {
-      stream = await navigator.mediaDevices.getUserMedia({audio: true});
-    } catch {
-      toast(t("The microphone is not available. Allow this page to use the microphone in your browser settings."), "bad");
-      return;
-    }
-    const pieces = [];
-    this.recorder = new MediaRecorder(stream);
-    this.recorder.ondataavailable = ({data}) => pieces.push(data);
-    this.recorder.onstop = () => {
-      for (const track of stream.getTracks()) track.stop();
-      const type = this.recorder.mimeType.split(";")[0];
-      this.recorder = null;
-      this.recording(false);
-      const name = `voice-${new Date().toISOString().slice(0, 19).replace(/:/g, "")}.${type.split("/")[1] ?? "webm"}`;
-      this.add([Object.assign(new File(pieces, name, {type}), {kind: "voice"})]);
-    };
-    this.signal.addEventListener("abort", () => { if (this.recorder) { this.recorder.onstop = () => stream.getTracks().forEach((track) => track.stop()); this.recorder.stop(); } }, {once: true});
-    this.recorder.start();
-    this.recording(true);
-  }
-
-  recording(is) {
-    const label = is ? t("Stop recording") : t("Record a voice message");
-    this.microphone.classList.toggle("recording", is);
-    this.microphone.setAttribute("aria-label", label);
-    this.microphone.title = label;
   }
 }

@@ -12,13 +12,13 @@ from daemon.config.feishu_rules import WHERE_APP, WHERE_KEY, app_id_problem, app
 from daemon.errors import ConfigError
 from daemon.printable import printable
 from daemon.setup.answers import ACCESS, Access, FeishuAnswer, Flags, Owner
-from daemon.setup.feishu_api import FeishuSaysNo, Me, feishu_api
-from daemon.setup.feishu_pairing import WAIT_S, greet, wait_for_owner
-from daemon.setup.feishu_scopes import EVENTS, SCOPES
+from daemon.setup.platforms.feishu_api import FeishuSaysNo, Me, feishu_api
+from daemon.setup.platforms.feishu_pairing import WAIT_S, greet, wait_for_owner
+from daemon.setup.platforms.feishu_scopes import EVENTS, SCOPES
+from daemon.setup.platforms.secret_questions import SecretQuestion, ask_secret
+from daemon.setup.platforms.telegram_pairing import new_code
 from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
-from daemon.setup.secret_questions import SecretQuestion, ask_secret
 from daemon.setup.setup_files import ConfigPlace, strings
-from daemon.setup.telegram_pairing import new_code
 from daemon.wording import Language
 from daemon.wording import text as sentence
 

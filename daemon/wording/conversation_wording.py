@@ -1,16 +1,8 @@
-"""All sentences that the bot itself says, in English and Chinese. Answers of a model are not among them.
-
-A sentence is found by its key and the language of the bot's configuration. ``{name}`` stands for a value.
-"""
+"""Sentences about the conversation, its commands and its state; ``daemon.wording`` has them among all sentences."""
 
 from collections.abc import Mapping
-from typing import Literal
 
-from daemon import command_wording, people_wording, turn_wording
-
-Language = Literal["en", "zh"]
-
-_ENGLISH: dict[str, str] = {
+ENGLISH: Mapping[str, str] = {
     "identity": (
         "You are {bot}, a chat bot run by Millpond. Millpond stores long conversations and remembers important facts "
         "from them.\n"
@@ -215,7 +207,7 @@ _ENGLISH: dict[str, str] = {
     "offline_empty": "This message contains no words.",
 }
 
-_CHINESE: dict[str, str] = {
+CHINESE: Mapping[str, str] = {
     "identity": (
         "你是 {bot}，一个由 Millpond 运行的聊天机器人；Millpond 会保存长对话，并记住其中重要的内容。\n"
         "\n"
@@ -354,20 +346,3 @@ _CHINESE: dict[str, str] = {
     "offline_result": "工具 {tool} 的结果：{result}",
     "offline_empty": "这条消息里没有文字。",
 }
-
-_OTHERS = (command_wording, people_wording, turn_wording)
-
-SENTENCES: Mapping[Language, Mapping[str, str]] = {
-    "en": _ENGLISH | {key: said for each in _OTHERS for key, said in each.ENGLISH.items()},
-    "zh": _CHINESE | {key: said for each in _OTHERS for key, said in each.CHINESE.items()},
-}
-"""All sentences by language and key."""
-
-
-def text(key: str, language: Language, **values: object) -> str:
-    """The sentence ``key`` in ``language``, with ``values`` in their places.
-
-    Raises:
-        KeyError: no such sentence, or a value is missing; a bug.
-    """
-    return SENTENCES[language][key].format(**values)

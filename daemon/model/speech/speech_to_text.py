@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from daemon.clock import Clock
 from daemon.config.schema import TranscriptionConfig
 from daemon.model.chat_model import Answer, Usage
-from daemon.model.speech_server import SpeechServer
+from daemon.model.speech.speech_server import SpeechServer
 from daemon.model.usage_counts import priced
 from daemon.tokens import estimate
 

@@ -12,8 +12,8 @@ from daemon.clock import Clock
 from daemon.config.schema import ModelConfig
 from daemon.errors import ConfigError, InvalidAnswer, ModelError, ModelRefused, ModelTimeout, ModelUnavailable
 from daemon.model.answer_parts import Read
-from daemon.model.anthropic_events import AnthropicEvents
-from daemon.model.anthropic_request import body
+from daemon.model.anthropic.anthropic_events import AnthropicEvents
+from daemon.model.anthropic.anthropic_request import body
 from daemon.model.chat_model import Request
 from daemon.model.dialect import ANTHROPIC_BASE_URL, Dialect
 from daemon.model.http_model import HttpModel

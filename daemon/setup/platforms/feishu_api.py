@@ -11,7 +11,7 @@ from daemon.config import Secret
 from daemon.config.address import is_feishus
 from daemon.errors import UNREADABLE, MillpondError
 from daemon.proxies import http_client
-from daemon.setup.feishu_scopes import missing_of
+from daemon.setup.platforms.feishu_scopes import missing_of
 
 TIMEOUT_S = 15.0
 """How long an answer may take."""

@@ -20,7 +20,7 @@ TRIES = 10
 """How often a person's change is tried while others change the same memory."""
 
 
-class UserEdits:
+class RequestedEdits:
     """Changes memories for users."""
 
     def __init__(self, bus: Bus, current: CurrentMemory) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from daemon.cli.table_output import Part, bar, say, table
+from daemon.cli.output.table_output import Part, bar, say, table
 
 if TYPE_CHECKING:
     from daemon.events import LogEntry

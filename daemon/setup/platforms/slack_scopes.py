@@ -24,7 +24,7 @@ VIEW_SCOPE = "assistant:write"
 """Comes with ``agent_view``, which only some plans of Slack have; nothing is missing without it."""
 
 _HERE = Path(__file__)
-PLACES = (_HERE.with_name("slack_manifest.yaml"), _HERE.parents[2] / "deploy" / "slack" / "manifest.yaml")
+PLACES = (_HERE.with_name("slack_manifest.yaml"), _HERE.parents[3] / "deploy" / "slack" / "manifest.yaml")
 """In an installed package, and in a checkout."""
 
 

@@ -1,0 +1,5 @@
+"""Helps with concurrent work: calls at the same time, shared timers, reused tasks, and threads.
+
+No public names: import from the modules.
+Begin with ``concurrent_calls`` (calls whose Redis commands become one pipeline) and ``threads`` (blocking work).
+"""

@@ -1,0 +1,6 @@
+"""Is the client of Anthropic's Messages API.
+
+No public names: import from the modules.
+Begin with ``anthropic_model``, which imports the optional SDK. The other modules translate requests and events to the
+form of the chat completions API.
+"""

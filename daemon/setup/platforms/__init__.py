@@ -1,0 +1,5 @@
+"""Asks the questions of one platform, calls its API, and identifies the owner.
+
+No public names: import from the modules.
+Begin with ``<platform>_interview``; ``<platform>_pairing`` waits for the owner's code.
+"""
