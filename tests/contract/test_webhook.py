@@ -144,8 +144,8 @@ class TestWebhook(ChannelContract, missing=WebhookLab.missing):
         [
             ({}, 204, ""), ({SIGNATURE: "v1,c2lnbmF0dXJl"}, 401, "is not valid"), ({SIGNATURE: ""}, 401, "required"),
             ({ID: "w2"}, 401, "is not valid"), ({ID: ""}, 401, "required"), ({ID: "x" * 257}, 401, "at most 256"),
-            ({TIME: "1"}, 401, "current time"), ({TIME: "-5"}, 401, "current time"),
-            ({TIME: "soon"}, 401, "current time"), ({TIME: "٣"}, 401, "current time"),
+            ({TIME: "1"}, 401, "current Unix time"), ({TIME: "-5"}, 401, "current Unix time"),
+            ({TIME: "soon"}, 401, "current Unix time"), ({TIME: "٣"}, 401, "current Unix time"),
         ],
     )  # fmt: skip
     async def test_only_requests_with_a_valid_signature_are_accepted(
