@@ -139,7 +139,7 @@ class ObjectStorage:
         async def read() -> bytes:
             found = await self._store.get_async(name)
             if found.meta["size"] > max_bytes:
-                raise ArchiveError(f"{self.where}/{name} is larger than the object that was written")
+                raise ArchiveError(f"{self.where}/{name} is larger than the object that Millpond wrote")
             return bytes(await found.bytes_async())
 
         return await self._run(read, name)

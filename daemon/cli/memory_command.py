@@ -115,7 +115,7 @@ def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_js
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> None:
-    """Make the text of version N the current MEMORY.md, even if version N was rejected. The text gets a new version
+    """Make version N of MEMORY.md the current version, even if version N was rejected. The text gets a new version
     number."""
 
     async def change(named: NamedMemory) -> int:

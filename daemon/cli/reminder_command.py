@@ -32,7 +32,7 @@ def reminder() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
-    """List the reminders of SESSION, or of all sessions, the next one first."""
+    """List the reminders in SESSION, or in all sessions, soonest first."""
     session = key_of(ctx, name) if name else ""
     rows = with_bus(ctx, lambda bus: _rows(bus, session))
     if as_json:

@@ -350,7 +350,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
         if text := secret_problem(token):
             yield ConfigProblem(f"{path}.{key}", text)
         if token and key != "token" and token == channel.token:
-            text = "the value is the same as token, which grants operator rights. Set another value"
+            text = "the value must differ from the token key, which grants operator rights. Set another value"
             yield ConfigProblem(f"{path}.{key}", text, (f"{path}.token", f"{path}.{key}_file"))
 
 

@@ -26,7 +26,7 @@ WHERE_KEY = "copy the Encrypt Key from Events & Callbacks > Encryption Strategy 
 
 def app_id_problem(text: str) -> str:
     """The problem of the form of an app's id; empty if none."""
-    return "" if _APP_ID.fullmatch(text) else f"this is not an app ID, which begins with cli_: {WHERE_APP}"
+    return "" if _APP_ID.fullmatch(text) else f"this is not an app ID; app IDs begin with cli_: {WHERE_APP}"
 
 
 def app_secret_problem(secret: Secret) -> str:

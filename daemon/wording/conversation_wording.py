@@ -189,8 +189,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "too_long": (
         "This message and its context are too long for the model. Please split it into shorter messages. "
-        "Administrators can find this message in the log with the ID {correlation}. The log also shows which "
-        "setting to change."
+        "Administrators can find this message in the log with the ID {correlation}. The log also names the setting "
+        "to change."
     ),
     "refused": "The model rejected this request: {reason}",
     "interrupted": "interrupted, outcome unknown",

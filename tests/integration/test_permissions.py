@@ -58,7 +58,7 @@ async def test_the_doctor_names_the_missing_rules_of_the_nearest_role(bus: Bus, 
     async with open_bus(user, Path("/nowhere")) as own:
         await allow(bus, f"{rules_of('agent', bus.keys.prefix).replace(f'~{bus.keys.prefix}:usage:*', '')} -xadd")
         [finding] = [each for each in await examine(own, embedded=False) if each.check == "permissions"]
-        with pytest.raises(BusError, match=r"Redis refused HSET t[\d-]+:usage:\*, because the Redis user lacks"):
+        with pytest.raises(BusError, match=r"Redis rejected HSET t[\d-]+:usage:\* because the Redis user lacks"):
             await own.call("HSET", own.keys.usage("2026-01-01", "bot"), "a", "b")
 
     assert finding.state == "error"

@@ -50,8 +50,8 @@ async def _probe(archive: Archive) -> None:
     try:
         if await archive.storage.get(name) != PROBE:
             raise ArchiveError(
-                f"{archive.storage.where} returned bytes that differ from the bytes that were just written. "
-                "Check the storage."
+                f"{archive.storage.where} returned different bytes from those that were just written. Check the "
+                "storage."
             )
     finally:
         await archive.storage.delete(name)

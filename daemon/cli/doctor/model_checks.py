@@ -126,7 +126,7 @@ async def _cause(bus: Bus, config: Config, bot: BotConfig) -> str:
     """The most likely cause of a low share, and the remedy."""
     if config.memory_search.place == "system":
         return (
-            'The setting memory_search.place is "system", so the memories found for a message change the beginning '
+            'The memory_search.place setting is "system", so the memories found for a message change the beginning '
             'of each prompt. Set memory_search.place to "user".'
         )
     learnt = await stored(bus, bot.model)

@@ -195,7 +195,7 @@ def _text(name: str, value: object) -> str:
     try:
         return _CONTROLS.sub("", event_stream.whole(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
-        raise InvalidAnswer(f"the field {name} of save_memory cannot be written as text") from error
+        raise InvalidAnswer(f"the {name} field of the save_memory call cannot be converted to text") from error
 
 
 def _paragraph(text: str) -> str:
