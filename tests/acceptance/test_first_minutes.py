@@ -49,7 +49,7 @@ def set_up(
 ) -> None:
     """Answer all questions of ``millpond init``; ``say`` gets the code that its owner writes."""
     questions = {
-        "Bot name": "", "Which": "en", "Time zone": "Europe/Berlin", "Address": model.base_url,
+        "Bot name": "", "Which": "en", "Time zone": "Europe/Berlin", "Server address": model.base_url,
         "API key": "some-key", "Model name": "m", **tokens,
     }  # fmt: skip
     with on_terminal("init", *flags, environ=environment_of(folder, {})) as terminal:

@@ -385,13 +385,13 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
     portal.call(telegram.direct(eve).say, "hello, anybody there?")
     with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram.base_url) as terminal:
         answer_the_first(terminal)
-        terminal.answer("Address", server.base_url)
+        terminal.answer("Server address", server.base_url)
         terminal.answer("API key", "wrong")
         terminal.answer("Model name", "m")
         terminal.shows("rejected the API key")
         server.models = ("m", "n")
         terminal.answer("Which", "again")
-        terminal.answer("Address", "")
+        terminal.answer("Server address", "")
         terminal.answer("API key", KEY)
         terminal.shows("Models on this server: m, n.")
         terminal.answer("Model name", "")
@@ -481,7 +481,7 @@ QUESTIONS = (
     "Bot name",
     "Which",
     "Time zone",
-    "Address",
+    "Server address",
     "API key",
     "Model name",
     "Bot token",
@@ -524,7 +524,7 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
                 "Bot name",
                 "Which",
                 "Time zone",
-                "Address",
+                "Server address",
                 "API key",
                 "Model name",
                 "Bot token",
@@ -686,7 +686,7 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
         with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url, *NO_WEB) as terminal:
             terminal.shows("Found nanobot")
             terminal.shows("Stop the old bot before you start Millpond")
-            for question in ("Bot name", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
+            for question in ("Bot name", "Which", r"Time zone \[Asia/Tokyo\]", "Server address"):
                 terminal.answer(question)
             terminal.answer("API key", "")
             terminal.answer(r"Model name \[openrouter/maker/some-model\]", "m")
