@@ -141,8 +141,8 @@ format: $(VENV)/.check  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.test  ## Run the benchmarks; prints a table and writes JSON to benchmarks/results
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.test  ## Run the benchmarks; prints a table and writes JSON to benchmarks/results; PEERS=1 also installs and measures other bots and engines
+	PEERS=$(PEERS) $(BIN)/python -m benchmarks
 
 chaos: $(VENV)/.test  ## Kill real processes while messages arrive, then count the answers; LONG=1 runs the long tests of a release
 ifdef LONG

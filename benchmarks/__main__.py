@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import platform
 import sys
 import time
@@ -71,6 +72,10 @@ if importlib.util.find_spec("playwright"):  # it drives a browser, which comes w
 
     ALL["page"] = page
     ALL["conversations"] = conversations
+if os.environ.get("PEERS"):  # it installs other bots and engines
+    from benchmarks import peers
+
+    ALL["peers"] = peers
 TABLE_WIDTH = 150
 """Narrower the table cannot be read."""
 

@@ -67,10 +67,32 @@ def measure() -> list[Result]:
             return anyio.run(_measure, folder, costs)
 
 
-async def _live(folder: Path) -> None:
+def whole_turns() -> dict[int, list[float]]:
+    """CPU milliseconds of turns with ``SHORT`` and ``LONG`` pasts, the model call included."""
+    with data_dir() as folder, model_server(words=CHUNKS) as model:
+        anyio.run(_live_short_and_long, folder)
+        with counting(folder, **model, **WINDOW) as costs:
+            return anyio.run(_whole_turns, folder, costs)
+
+
+async def _whole_turns(folder: Path, costs: Costs) -> dict[int, list[float]]:
+    async with people(folder) as everybody:
+        await _answered(everybody, ["first"])
+        chats = map(_short, count())
+        short = [await _round(everybody, costs, [next(chats) for _ in range(TURNS)]) for _ in range(ROUNDS)]
+        long = [await _round(everybody, costs, ["long"] * TURNS) for _ in range(LONG_ROUNDS)]
+        return {SHORT: [one.turn for one in short], LONG: [one.turn for one in long]}
+
+
+async def _live_short_and_long(folder: Path) -> None:
     async with people(folder) as everybody:
         await lived(everybody, [_short(number) for number in range(ROUNDS * TURNS)], Past(entries=SHORT, chars=CHARS))
         await lived(everybody, ["long"], Past(entries=LONG, chars=CHARS))
+
+
+async def _live(folder: Path) -> None:
+    await _live_short_and_long(folder)
+    async with people(folder) as everybody:
         for settled in SETTLED:
             past = Past(entries=LONG, chars=CHARS, settled=settled)
             await lived(everybody, [f"settled-{settled}"], past)

@@ -47,8 +47,50 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     deleted: bool = False
     """The message ``id`` was taken back. Chat and thread are those of the message, the sender's id too or empty; what
     else stands here does not matter."""
+    reaction: str = ""
+    """An emoji with which the sender marked the bot's message ``id``. Nothing was said; see ``reacted``."""
     original: str = ""
     """Of one that is ``deleted``: the message's own ``seen_as``, under which it may be said yet; empty: it is not."""
+
+
+EMOJI_CHARS = 32
+"""Longest emoji, or name of an emoji; longer ones are abuse."""
+
+
+def reacted(
+    *, chat: str, message: str, emoji: str, sender: Sender, chat_kind: ChatKind, removed: bool = False
+) -> Arrival:
+    """Somebody marked a message of the bot's with an emoji, or (``removed``) took the mark away.
+
+    Args:
+        chat: the platform's ID of the chat. A thread need not be known.
+        message: the platform's ID of the message.
+        emoji: the emoji or its name. Of a removal, empty: all of them.
+        sender: the person. Of a removal, an empty ID: whoever put the mark there.
+        chat_kind: as in ``Arrival``.
+        removed: whether it is a removal.
+    """
+    return Arrival(
+        seen_as=f"{chat}:{reaction_id(message, emoji, sender.id)}{'removed' if removed else ''}",
+        id=message,
+        order=0.0,
+        chat=chat,
+        chat_kind=chat_kind,
+        sender=sender,
+        mentioned=False,
+        deleted=removed,
+        reaction=emoji or ALL_REACTIONS,
+    )
+
+
+ALL_REACTIONS = "*"
+"""Stands for every emoji in a removal."""
+
+
+def reaction_id(message: str, emoji: str, sender: str) -> str:
+    """The ID of a reaction. An emoji or a sender that is empty gives what the IDs of several reactions begin with."""
+    found = ":".join(("reaction", message, *filter(None, (emoji, emoji and sender))))
+    return f"{found}:"
 
 
 def cleaned(arrival: Arrival) -> Arrival:
@@ -56,7 +98,8 @@ def cleaned(arrival: Arrival) -> Arrival:
     sender = msgspec.structs.replace(arrival.sender, name=_clean(arrival.sender.name))
     quote = arrival.quote and msgspec.structs.replace(arrival.quote, sender_name=_clean(arrival.quote.sender_name))
     attachments = tuple([msgspec.structs.replace(each, name=one_line(each.name)) for each in arrival.attachments])
-    return msgspec.structs.replace(arrival, sender=sender, quote=quote, attachments=attachments)
+    emoji = one_line(arrival.reaction)[:EMOJI_CHARS]
+    return msgspec.structs.replace(arrival, sender=sender, quote=quote, attachments=attachments, reaction=emoji)
 
 
 def _clean(name: str) -> str:

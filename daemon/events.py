@@ -65,6 +65,8 @@ class Overheard(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     at: str
     """When it was said: ISO 8601, UTC."""
+    is_reaction: bool = False
+    """Nothing was said: ``text`` is a line of Millpond's on an emoji with which a message of the bot's was marked."""
 
 
 class Quote(msgspec.Struct, frozen=True, kw_only=True):

@@ -205,7 +205,8 @@ class Pond:
     async def overhear(self, session: str, *words: str, sender: str = "ann") -> None:
         key = self.bus.keys.overheard(session)
         for word in (*words, KEPT):
-            said = Overheard(id=f"o-{sender}-{word}", sender_id=sender, text=f"A {word} said {sender}.", at="t")
+            text = f"A {word} said {sender}."
+            said = Overheard(id=f"o-{sender}-{word}", sender_id=sender, text=text, at="t", is_reaction=sender == "ann")
             await self.bus.call("ZADD", key, 1, msgspec.json.encode(said))
         await self.bus.call("PEXPIRE", key, 600_000)
 

@@ -67,8 +67,8 @@ def judged(status: int, content: bytes, headers: Mapping[str, str], *, action: s
     if status == 429:
         after = error.retry_after if error else None
         told = seconds_of(headers.get("retry-after", "") if after is None else after)
-        if error is None:
-            # Not Discord, but Cloudflare before it, which blocks the address of this machine after too many refusals.
+        if error is None or told is None:
+            # Cloudflare before Discord, or Discord itself, blocks this machine after too many refusals.
             raise TooMany(text, retry_after_s=LONG_REST_S if told is None else told, is_global=True)
         is_global = headers.get("x-ratelimit-global") == "true" or error.is_global
         raise TooMany(text, retry_after_s=told, is_global=is_global)
@@ -76,6 +76,8 @@ def judged(status: int, content: bytes, headers: Mapping[str, str], *, action: s
         raise SendUnknown(text)
     if status >= 500:
         raise SendRefused(text)
+    if error is None and status == 413:  # of Cloudflare, whose limit a request of Discord's largest files may reach
+        raise Rejected(text, code=0)
     if error is None:
         raise SendRefused(f"{text}, but not with JSON. Check base_url.", retry_after_s=LONG_REST_S)
     if status == 401:

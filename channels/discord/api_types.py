@@ -135,6 +135,26 @@ class Deleted(Shape, frozen=True, kw_only=True):
     guild_id: str | None = None
 
 
+class Emoji(Shape, frozen=True, kw_only=True):
+    """An emoji; those of servers have an ID."""
+
+    id: str | None = None
+    name: str | None = None
+
+
+class ReactionChange(Shape, frozen=True, kw_only=True):
+    """A person marked a message or took the mark away; without a user, all marks were removed."""
+
+    channel_id: str
+    message_id: str
+    guild_id: str | None = None
+    user_id: str = ""
+    message_author_id: str = ""
+    """Of an added mark: whose the message is."""
+    member: Member | None = None
+    emoji: Emoji = Emoji()
+
+
 class Channel(Shape, frozen=True, kw_only=True):
     """A channel or a thread."""
 

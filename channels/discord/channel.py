@@ -18,7 +18,7 @@ from channels.discord.discord_events import Me
 from channels.discord.emoji_reactions import EmojiReactions
 from channels.discord.event_inlet import EventInlet
 from channels.discord.gateway import Gateway
-from channels.discord.gateway_session import MESSAGE_CONTENT, GatewaySessions
+from channels.discord.gateway_session import INTENTS, MESSAGE_CONTENT, REACTIONS, GatewaySessions
 from channels.discord.health_check import app_of, examined, me_of
 from channels.discord.markdown import length
 from channels.discord.mentions import name_of
@@ -95,14 +95,17 @@ class DiscordChannel:
 
     async def _lead(self, leader: Leader, api: Api, intake: Intake, me: Me, lease: Lease) -> None:
         async with leader.kept(lease):
-            sessions = GatewaySessions(self._process.bus, self.name)
+            sessions = GatewaySessions(self._process.bus, self.name, nonce=lease.nonce)
             await self._load(sessions)
+            intents = INTENTS | (REACTIONS if self._config.hear_reactions else 0)
             if sessions.id and not sessions.intents & MESSAGE_CONTENT and await _may_read_content(api):
                 sessions.forget()  # a person has turned the privileged intent on since
+            if sessions.intents & ~MESSAGE_CONTENT != intents:
+                sessions.forget()  # the configuration has changed
             directory = ChannelDirectory(api, me=me.id, channel=self.name)
             language = self._process.bot(self._config.bot).language
             inlet = EventInlet(intake, me, directory, api, channel=self.name, language=language)
-            gateway = Gateway(api, self._config.token, sessions, inlet, channel=self.name)
+            gateway = Gateway(api, self._config.token, sessions, inlet, channel=self.name, intents=intents)
             await leader.until_ending(lease, gateway.run)
 
     async def _load(self, sessions: GatewaySessions) -> None:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from channels.arrival import Arrival, Sender
-from channels.discord.api_types import Deleted, Interaction, Message, is_snowflake, order_of
+from channels.arrival import Arrival, Sender, reacted
+from channels.discord.api_types import Deleted, Interaction, Message, ReactionChange, is_snowflake, order_of
 from channels.discord.attachments import attachments_of, lines_of
 from channels.discord.mentions import name_of, names_of, plain, without_call
 from daemon.events import ChatKind, Quote
@@ -12,6 +12,10 @@ from daemon.events import ChatKind, Quote
 DEFAULT, REPLY, THREAD_STARTER = 0, 19, 21
 SAID = frozenset({DEFAULT, REPLY})
 """Types of messages that people write; all others report changes (Resources, "Message Types")."""
+
+REACTION_ADDED = "MESSAGE_REACTION_ADD"
+REACTIONS = frozenset({REACTION_ADDED, *(f"MESSAGE_REACTION_REMOVE{which}" for which in ("", "_ALL", "_EMOJI"))})
+"""Events about marks on messages (Events, "Gateway Events")."""
 
 REPLIED_TO = 0
 """Type of a reference to the message that is replied to; others are forwarded messages."""
@@ -85,6 +89,25 @@ def deleted(event: Deleted, place: Place) -> Iterator[Arrival]:
             deleted=True,
             original=seen_as(event.channel_id, each, ""),
         )
+
+
+def reaction_of(kind: str, event: ReactionChange, me: Me, place: Place) -> Arrival | None:
+    """The reaction of an event of type ``kind``; None: the bot's own."""
+    if event.user_id == me.id or event.message_author_id not in ("", me.id) or not is_snowflake(event.message_id):
+        return None
+    emoji, removed = event.emoji.name or event.emoji.id or "", kind != REACTION_ADDED
+    if not (removed or (emoji and is_snowflake(event.user_id))):
+        return None
+    user = event.member.user if event.member else None
+    name = name_of(user, event.member) if user else ""
+    return reacted(
+        chat=place.chat,
+        message=event.message_id,
+        emoji=emoji,
+        sender=Sender(id=event.user_id, name=name, is_bot=user.bot if user else False),
+        chat_kind=kind_of(event.guild_id),
+        removed=removed,
+    )
 
 
 def read_command(event: Interaction, place: Place) -> Arrival | None:

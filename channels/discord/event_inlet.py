@@ -13,9 +13,9 @@ from channels.arrival import Arrival
 from channels.base import Intake
 from channels.discord.api import Api, Request
 from channels.discord.api_outcome import Rejected
-from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message
+from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message, ReactionChange
 from channels.discord.channel_directory import ChannelDirectory
-from channels.discord.discord_events import Me, deleted, read, read_command
+from channels.discord.discord_events import REACTIONS, Me, deleted, reaction_of, read, read_command
 from channels.discord.gateway_session import Progress
 from daemon import metrics
 from daemon.errors import UNREADABLE, BusUnavailable, ChannelError, brief
@@ -37,7 +37,9 @@ SHOWN_TO_ONE = 1 << 6
 MESSAGE_ANSWER = 4
 """Type of an answer that is a message."""
 
-HEARD = frozenset({"MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK", "INTERACTION_CREATE"})
+HEARD = frozenset(
+    {"MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK", "INTERACTION_CREATE", *REACTIONS}
+)
 """Events that lead to messages for the intake."""
 
 CHANNELS = frozenset({"CHANNEL_CREATE", "CHANNEL_UPDATE", "THREAD_CREATE", "THREAD_UPDATE"})
@@ -56,6 +58,7 @@ _head = msgspec.json.Decoder(_Head).decode
 _where = msgspec.json.Decoder(_Where).decode
 _message = msgspec.json.Decoder(Message).decode
 _deleted = msgspec.json.Decoder(Deleted).decode
+_reaction = msgspec.json.Decoder(ReactionChange).decode
 _interaction = msgspec.json.Decoder(Interaction).decode
 _channel = msgspec.json.Decoder(Channel).decode
 _guild = msgspec.json.Decoder(Guild).decode
@@ -131,6 +134,11 @@ class EventInlet:
             event = _interaction(found)
             place = await self._directory.place(event.channel_id, event.guild_id)
             if (arrival := read_command(event, place)) is not None:
+                yield arrival
+        elif kind in REACTIONS:
+            change = _reaction(found)
+            place = await self._directory.place(change.channel_id, change.guild_id)
+            if (arrival := reaction_of(kind, change, self._me, place)) is not None:
                 yield arrival
         elif kind.startswith("MESSAGE_DELETE"):
             gone = _deleted(found)

@@ -15,7 +15,7 @@ import structlog
 from channels.discord.api import Api, Request
 from channels.discord.event_inlet import EventInlet
 from channels.discord.gateway_connection import GatewayConnection, GatewayLogin
-from channels.discord.gateway_session import INTENTS, MESSAGE_CONTENT, Close, GatewaySessions
+from channels.discord.gateway_session import INTENTS, INVALID, MESSAGE_CONTENT, MORE_SHARDS, Close, GatewaySessions
 from channels.websocket_client import opened, websocket_session
 from daemon.config.address import is_discords
 from daemon.config.secret import Secret
@@ -37,7 +37,8 @@ IDENTIFY_EVERY_S = 5.0
 """Shortest time between two new sessions (Gateway, "Rate Limiting")."""
 
 ELSEWHERE = 3
-"""Failures after which the session is resumed at the address for new ones."""
+"""Failures after which the session is resumed at the address for new ones, or, if Discord refuses to resume the
+session, is given up."""
 
 INVALID_MAX_S = 5.0
 """Longest rest after a session was refused, less up to four fifths (Gateway, "Invalid Session")."""
@@ -51,6 +52,7 @@ class _Starts(msgspec.Struct, frozen=True):
 
 class _Address(msgspec.Struct, frozen=True):
     url: str
+    shards: int = 1
     session_start_limit: _Starts = _Starts()
 
 
@@ -61,12 +63,22 @@ _log = structlog.get_logger()
 class Gateway:
     """One bot's receiving of events."""
 
-    def __init__(self, api: Api, token: Secret, sessions: GatewaySessions, inlet: EventInlet, *, channel: str) -> None:
+    def __init__(
+        self,
+        api: Api,
+        token: Secret,
+        sessions: GatewaySessions,
+        inlet: EventInlet,
+        *,
+        channel: str,
+        intents: int = INTENTS,
+    ) -> None:
+        """``intents``: those that need no permission of Discord's."""
         self._api = api
         self._sessions = sessions
         self._inlet = inlet
         self._channel = channel
-        self._login = GatewayLogin(token=token, intents=INTENTS | MESSAGE_CONTENT)
+        self._login = GatewayLogin(token=token, intents=intents | MESSAGE_CONTENT)
         self._failures = 0
         self._next_identify_at = 0.0
 
@@ -125,16 +137,19 @@ class Gateway:
                 "Discord does not allow this bot to start any more sessions today",
                 retry_after_s=starts.reset_after / 1_000,
             )
+        if found.shards > 1:
+            _log.warning("gateway.shards", channel=self._channel, count=found.shards, reason=MORE_SHARDS)
         self._next_identify_at = anyio.current_time() + IDENTIFY_EVERY_S
         return found.url
 
     def _rest_after(self, ending: Close) -> float:
         """How long to rest before the next connection is opened."""
-        if ending.remedy == "resume":
+        is_hopeless = ending.reason == INVALID and self._failures >= ELSEWHERE
+        if ending.remedy == "resume" and not is_hopeless:
             return self._backoff()
         self._sessions.forget()
         if ending.remedy == "without intent":
-            self._login = GatewayLogin(token=self._login.token, intents=INTENTS)
+            self._login = GatewayLogin(token=self._login.token, intents=self._login.intents & ~MESSAGE_CONTENT)
             _log.error("gateway.intent", channel=self._channel, reason=ending.reason)
             return 0.0
         if ending.remedy == "person":

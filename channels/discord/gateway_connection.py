@@ -11,7 +11,7 @@ import msgspec
 import structlog
 
 from channels.discord.event_inlet import EventInlet
-from channels.discord.gateway_session import Close, GatewaySession, GatewaySessions, Remedy, close_of
+from channels.discord.gateway_session import INVALID, Close, GatewaySession, GatewaySessions, Remedy, close_of
 from channels.websocket_client import WebSocket
 from daemon import metrics
 from daemon.config.secret import Secret
@@ -19,6 +19,12 @@ from daemon.errors import UNREADABLE
 
 GREETING_S = 10.0
 """How long Discord may take to greet."""
+
+LOGIN_S = 30.0
+"""How long Discord may send nothing of a session that was asked for, before it has begun or was resumed."""
+
+BEAT_MAX_S = 600.0
+"""Longest interval of heartbeats that is believed; Discord's is 41 s."""
 
 WRITE_S = 5.0
 """How long the other side may take to let something be written."""
@@ -31,6 +37,7 @@ KEEP_SESSION = 4_000
 
 _DISPATCH, _HEARTBEAT, _IDENTIFY, _RESUME, _RECONNECT, _INVALID, _HELLO, _ACK = 0, 1, 2, 6, 7, 9, 10, 11
 _SILENT, _RECONNECTS = Close(reason="silent"), Close(reason="reconnect")
+_UNANSWERED = Close(reason="no answer to the login", remedy="identify")
 
 
 class Payload(msgspec.Struct, frozen=True):
@@ -97,6 +104,7 @@ class GatewayConnection:
                 tg.start_soon(self._beat, interval_s)
                 try:
                     await self._log_in()
+                    await self._logged_in(work)
                     while True:
                         await self._take(await self._next(), work)
                 except _Over as over:
@@ -123,9 +131,25 @@ class GatewayConnection:
 
     def _interval_s(self, hello: Payload) -> float:
         try:
-            return _hello(hello.d).heartbeat_interval / 1_000
+            interval_s = _hello(hello.d).heartbeat_interval / 1_000
         except UNREADABLE as error:
             raise _Over(Close(reason="unreadable greeting")) from error
+        if not 0 < interval_s <= BEAT_MAX_S:
+            raise _Over(Close(reason="unreadable greeting"))
+        return interval_s
+
+    async def _logged_in(self, work: anyio.abc.TaskGroup) -> None:
+        """Take the events until the session has begun or was resumed, or nothing of it arrives for too long."""
+        deadline = anyio.current_time() + LOGIN_S
+        while not self.is_steady:
+            payload: Payload | None = None
+            with anyio.move_on_at(deadline):
+                payload = await self._next()
+            if payload is None:
+                raise _Over(_UNANSWERED)
+            await self._take(payload, work)
+            if payload.op == _DISPATCH:  # also of those that a resumed session missed
+                deadline = anyio.current_time() + LOGIN_S
 
     async def _log_in(self) -> None:
         token, sessions = self._login.token.reveal(), self._sessions
@@ -163,7 +187,7 @@ class GatewayConnection:
                 raise _Over(_RECONNECTS)
             elif payload.op == _INVALID:
                 remedy: Remedy = "resume" if bytes(payload.d) == b"true" else "identify"
-                raise _Over(Close(reason="invalid session", remedy=remedy))
+                raise _Over(Close(reason=INVALID, remedy=remedy))
         except UNREADABLE as error:
             metrics.UPDATES.labels(self._channel, "unreadable").inc()
             _log.warning("event.unreadable", channel=self._channel, reason=type(error).__name__)

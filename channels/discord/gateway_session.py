@@ -10,7 +10,7 @@ import anyio
 import msgspec
 import structlog
 
-from daemon.bus import Bus
+from daemon.bus import Bus, load_script
 from daemon.errors import UNREADABLE, BusError, brief
 from daemon.setup.platforms.discord_api import NO_INTENT
 
@@ -19,11 +19,22 @@ from daemon.setup.platforms.discord_api import NO_INTENT
 INTENTS = (1 << 0) | (1 << 9) | (1 << 12)
 """Servers, messages in servers, direct messages (Gateway, "Intents")."""
 
+REACTIONS = (1 << 10) | (1 << 13)
+"""Reactions in servers and to direct messages."""
+
 MESSAGE_CONTENT = 1 << 15
 """The privileged intent for the text of messages that do not mention the bot."""
 
 TOKEN = "Discord rejected the bot token. Check the token"  # noqa: S105 - no token
 SHARDS = "the bot is in too many servers for one connection (sharding), which Millpond does not support"
+
+INVALID = "invalid session"
+"""The reason of an end at Discord's word that the session cannot be begun or resumed now."""
+
+MORE_SHARDS = (
+    "Discord recommends several connections for this bot (sharding), which Millpond does not support. For bots in "
+    "2,500 or more servers, Discord rejects a single connection"
+)
 
 Remedy = Literal["resume", "identify", "without intent", "person"]
 """The next step: resume the session, begin a new one, begin one without the privileged intent, wait for a person."""
@@ -61,6 +72,8 @@ def close_of(code: int | None) -> Close:
         return Close(reason="cut")
     return KNOWN.get(code) or Close(reason=f"closed with code {code}")
 
+
+SAVE = load_script(__file__, "save_session.lua")
 
 FIELD = "session"
 
@@ -135,9 +148,11 @@ class Progress:
 class GatewaySessions:
     """The session of one channel instance."""
 
-    def __init__(self, bus: Bus, channel: str) -> None:
+    def __init__(self, bus: Bus, channel: str, *, nonce: str) -> None:
+        """``nonce``: of the lease under which the session is saved."""
         self._bus = bus
         self._channel = channel
+        self._nonce = nonce
         self._key = bus.keys.poller(channel)
         self._saved: GatewaySession | None = None
         self.id = ""
@@ -180,12 +195,16 @@ class GatewaySessions:
             while self._current() == self._saved or not self.id:
                 await self.progress.change()
 
-    async def save(self) -> None:
-        """Save the session, if there is one. Raises: BusError."""
-        if self.id:
-            session = self._current()
-            await self._bus.call("HSET", self._key, FIELD, msgspec.json.encode(session))
-            self._saved = session
+    async def save(self) -> bool:
+        """Save the session, if there is one; False if another process leads now. Raises: BusError."""
+        if not self.id:
+            return True
+        session = self._current()
+        saved: int = await self._bus.run(SAVE, [self._key], [self._nonce, msgspec.json.encode(session)])
+        if not saved:
+            _log.info("session.superseded", channel=self._channel)
+        self._saved = session
+        return saved == 1
 
     def _current(self) -> GatewaySession:
         sequence = self.progress.acknowledged

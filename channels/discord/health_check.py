@@ -8,6 +8,7 @@ import msgspec
 from channels.discord.api import Api, Request
 from channels.discord.api_outcome import Unauthorized
 from channels.discord.api_types import User
+from channels.discord.gateway_session import MORE_SHARDS
 from daemon.config import DiscordConfig
 from daemon.errors import UNREADABLE, ChannelError
 from daemon.setup.platforms.discord_api import NO_INTENT, App
@@ -26,6 +27,11 @@ class Remark:
     text: str
 
 
+class _Gateway(msgspec.Struct, frozen=True):
+    shards: int = 0
+
+
+_gateway = msgspec.json.Decoder(_Gateway).decode
 _user = msgspec.json.Decoder(User).decode
 _app = msgspec.json.Decoder(App).decode
 
@@ -63,7 +69,18 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
     if app.approximate_guild_count == 0:
         text = f"the bot has not been added to any server. To add the bot to a server, open {app.invitation}"
         remarks.append(Remark(state="ok", text=text))
+    shards = await _shards(api)
     if (app.approximate_guild_count or 0) >= SHARDS_FROM:
         text = f"the bot is in more than {SHARDS_FROM:,} servers, and Discord then requires several connections. "
         remarks.append(Remark(state="error", text=f"{text}Millpond does not support several connections for one bot."))
+    elif shards > 1:
+        remarks.append(Remark(state="warning", text=f"{MORE_SHARDS}. The recommended number is {shards}"))
     return remarks
+
+
+async def _shards(api: Api) -> int:
+    """The number of connections that Discord recommends; 0: unknown."""
+    try:
+        return _gateway(await api.call(Request("GET", "/gateway/bot"), timeout_s=TIMEOUT_S)).shards
+    except (ChannelError, *UNREADABLE):
+        return 0

@@ -64,13 +64,24 @@ class Message(Shape, frozen=True):
     mentions: tuple[Mention, ...] = ()
 
 
+class ReactionKind(Shape, frozen=True):
+    """An emoji, by the name that Feishu gives it."""
+
+    emoji_type: str = ""
+
+
 class Event(Shape, frozen=True):
-    """What happened: something was said, or (``message_id`` alone) taken back."""
+    """What happened: something was said, or (``message_id`` alone) taken back, or a message was marked."""
 
     sender: EventSender | None = None
     message: Message | None = None
     message_id: str = ""
     chat_id: str = ""
+    reaction_type: ReactionKind | None = None
+    operator_type: str = ""
+    """Of a mark: ``user`` or ``app``."""
+    user_id: Ids | None = None
+    """Of a mark: whose it is."""
 
 
 class Header(Shape, frozen=True):

@@ -19,6 +19,7 @@ from channels.feishu.text_forms import PART_MAX, length
 from channels.feishu.thread_history import ThreadHistory
 from channels.feishu.user_directory import UserDirectory
 from daemon.config import FeishuConfig
+from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.events import Attachment, Inbound, Overheard
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
@@ -91,6 +92,18 @@ class FeishuChannel:
     async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:
         """As ``Channel.remove``."""
         await self._sending.remove(platform_id, timeout_s=timeout_s)
+
+    async def find(self, chat: SessionKey, part: Part, *, timeout_s: float) -> str:
+        """As ``Finds.find``, for previews alone: sent again under its ``uuid``, one that is there is not doubled.
+
+        For an hour; a preview that never arrived is there then, too, and can be edited or taken back.
+        """
+        if not part.preview:
+            raise SendRejected("Feishu cannot be searched for a message, but recognizes a message that is sent again")
+        try:
+            return await self._sending.send(chat, part, timeout_s=timeout_s)
+        except SendUnknown as error:
+            raise SendRefused(str(error)) from None  # it may be sent once more
 
     async def before(self, inbound: Inbound, *, timeout_s: float) -> tuple[Overheard, ...]:
         """As ``LooksBack.before``."""

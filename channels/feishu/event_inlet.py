@@ -12,7 +12,20 @@ from channels.arrival import Arrival
 from channels.base import Intake
 from channels.feishu.api import Api
 from channels.feishu.api_types import Body, Item, MissingScope, Rejected
-from channels.feishu.feishu_events import FORWARD, RECALLED, SAID, Me, answered_by, me_of, people_of, read, recalled
+from channels.feishu.feishu_events import (
+    FORWARD,
+    REACTIONS,
+    RECALLED,
+    SAID,
+    Me,
+    answered_by,
+    me_of,
+    people_of,
+    reaction_of,
+    read,
+    recalled,
+)
+from channels.feishu.message_sender import MESSAGE
 from channels.feishu.user_directory import UserDirectory
 from channels.log_throttle import LogThrottle
 from channels.shapes import lenient, nested, objects_in
@@ -32,7 +45,11 @@ _log = structlog.get_logger()
 class EventInlet:
     """Hands what one bot hears to the intake: what is said in a chat one after the other."""
 
-    def __init__(self, intake: Intake, me: Me, people: UserDirectory, api: Api, *, channel: str) -> None:
+    def __init__(
+        self, intake: Intake, me: Me, people: UserDirectory, api: Api, *, channel: str, hears_reactions: bool = False
+    ) -> None:
+        """``hears_reactions``: else they are not even looked up."""
+        self._hears_reactions = hears_reactions
         self._intake = intake
         self._me = me
         self._people = people
@@ -76,6 +93,8 @@ class EventInlet:
             return None
         if kind == RECALLED and body.event is not None and recalled(body, self._me, None) is not None:
             return recalled(body, self._me, await self._lost(body.event.message_id))
+        if kind in REACTIONS:
+            return await self._reaction(body) if self._hears_reactions else None
         if kind != SAID:
             _log.debug("event.ignored", channel=self._channel, kind=kind[:64])
             return None
@@ -87,6 +106,16 @@ class EventInlet:
         original, forwarded = (None, found[1:]) if is_forward else (next(iter(found), None), ())
         names = await self._people.names(people_of(body, original, *forwarded))
         return read(body, self._me, names, original, forwarded)
+
+    async def _reaction(self, body: Body) -> Arrival | None:
+        event = body.event
+        if event is None or event.user_id is None or not event.message_id.startswith(MESSAGE):
+            return None
+        # The event tells neither whose message it is nor in which chat.
+        item = await self._lost(event.message_id)
+        if reaction_of(body, self._me, item) is None:
+            return None
+        return reaction_of(body, self._me, item, await self._people.names([event.user_id.open_id]))
 
     async def _items(self, message_id: str) -> tuple[Item, ...]:
         """A message, and behind it those that it forwards; empty: there is none, or it cannot be had."""
@@ -120,6 +149,7 @@ async def _items_of(api: Api, message_id: str, *, timeout_s: float) -> tuple[Ite
 def chat_of(found: dict[str, Any]) -> str:
     """The chat that an event is about; empty: none, or it cannot be told."""
     chat = nested(found, "event", "message", "chat_id") or nested(found, "event", "chat_id")
+    chat = chat or nested(found, "event", "message_id")  # of a mark, the message alone is told
     return chat if isinstance(chat, str) else ""
 
 
@@ -140,7 +170,7 @@ async def hear(process: Process, name: str, config: FeishuConfig, api: Api, inta
     """
     me = await _me(api, name)
     people = UserDirectory(api, channel=name)
-    inlet = EventInlet(intake, me, people, api, channel=name)
+    inlet = EventInlet(intake, me, people, api, channel=name, hears_reactions=config.hear_reactions)
     async with anyio.create_task_group() as tg:
         tg.start_soon(people.run)
         if config.events.url:

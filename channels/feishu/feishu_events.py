@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from channels.arrival import Arrival, Sender
+from channels.arrival import Arrival, Sender, reacted
 from channels.feishu.api_types import Body, Item, Message
 from channels.feishu.message_content import said_in
 from channels.name_directory import name_in
@@ -13,6 +13,8 @@ from channels.shapes import nested
 from daemon.events import Quote
 
 SAID, RECALLED = "im.message.receive_v1", "im.message.recalled_v1"
+REACTION_REMOVED = "im.message.reaction.deleted_v1"
+REACTIONS = ("im.message.reaction.created_v1", REACTION_REMOVED)
 """The types of events that are of use here."""
 
 NOBODY: Mapping[str, str] = {}
@@ -110,6 +112,24 @@ def recalled(body: Body, me: Me, item: Item | None) -> Arrival | None:
         sender=Sender(id=author),
         deleted=True,
         original=event.message_id,
+    )
+
+
+def reaction_of(body: Body, me: Me, item: Item | None, names: Mapping[str, str] = NOBODY) -> Arrival | None:
+    """A message of the bot's, ``item``, was marked, or the mark was removed; None: anything else."""
+    event = body.event
+    if event is None or event.user_id is None or event.reaction_type is None or event.operator_type == "app":
+        return None
+    who, emoji = event.user_id.open_id, event.reaction_type.emoji_type
+    if item is None or not is_of(item, me) or not (_is_id(who) and _is_id(emoji) and _is_id(item.chat_id)):
+        return None
+    return reacted(
+        chat=item.chat_id,
+        message=event.message_id,
+        emoji=f":{emoji}:",
+        sender=Sender(id=who, name=names.get(who, "")),
+        chat_kind="group",  # which Feishu does not tell here; for the access of its people there is no difference
+        removed=body.header is not None and body.header.event_type == REACTION_REMOVED,
     )
 
 

@@ -7,7 +7,7 @@ from channels.remark import Remark
 from channels.shapes import nested, objects_in
 from daemon.config import FeishuConfig
 from daemon.errors import ChannelError
-from daemon.setup.platforms.feishu_scopes import missing_of
+from daemon.setup.platforms.feishu_scopes import REACTION_EVENTS, missing_of
 
 TIMEOUT_S = 10.0
 
@@ -38,6 +38,8 @@ async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]
     if nested(answer, "bot", "activate_status") not in (None, ACTIVE):
         text = "the app is not active. Publish a new version of the app, and have a tenant administrator approve it"
         remarks.append(Remark(state="warning", text=text))
+    if config.hear_reactions:
+        remarks.append(_reactions())
     return [*remarks, *await _lacking(api), await _hearing(api, config)]
 
 
@@ -55,6 +57,18 @@ async def _lacking(api: Api) -> list[Remark]:
         "developer console, and publish a new version of the app."
     )
     return [Remark(state="warning", text=text)]
+
+
+def _reactions() -> Remark:
+    """Feishu does not tell which events an app subscribes to."""
+    text = (
+        "to receive reactions, the app needs the events " + " and ".join(REACTION_EVENTS) + ". Add the events in the "
+        "developer console under "
+        "Events & Callbacks, and "
+        "publish a new version "
+        "of the app"
+    )
+    return Remark(state="ok", text=text)
 
 
 async def _hearing(api: Api, config: FeishuConfig) -> Remark:

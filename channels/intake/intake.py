@@ -13,6 +13,7 @@ from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
 from channels.intake.group_messages import GroupContext, LoopGuard, place_of
 from channels.intake.message_bursts import plain
+from channels.intake.reactions import Reactions
 from daemon import metrics
 from daemon.access import (
     VALID_S,
@@ -79,6 +80,7 @@ class Intake:
         self._lines = AccessNotices(process.bus)
         self._loops = LoopGuard(process.bus)
         self._overhearing = GroupContext(process.bus)
+        self._reactions = Reactions(process.bus, channel.name)
         self._amendments = MessageEdits(process.bus, process.config.queue)
         self._shown = shown or _Nothing()
 
@@ -102,7 +104,8 @@ class Intake:
         done = 0
         while done < len(arrivals):
             try:
-                taken = await self._take_plain(plain(self._config.access, arrivals[done:]))
+                run = [] if self._config.hear_reactions else plain(self._config.access, arrivals[done:])
+                taken = await self._take_plain(run)
                 if not taken:
                     await self.take(arrivals[done])
             except BusUnavailable:
@@ -164,6 +167,8 @@ class Intake:
     async def _judge(self, case: ArrivalCase) -> str:
         """The outcome, in a word."""
         arrival = case.arrival
+        if arrival.reaction:
+            return await self._reacted(case)
         if arrival.deleted:
             return await self._withdrawn(case)
         heard = verdict(self._config.access, await self._access.entries(), self._speaker(arrival))
@@ -255,6 +260,19 @@ class Intake:
         was_kept = await self._overhearing.forget(session, arrival.id, sender_id=arrival.sender.id)
         return "withdrawn" if was_kept else "unknown"
 
+    async def _reacted(self, case: ArrivalCase) -> str:
+        """Keep a reaction to a message of the bot's as context, or forget one; a reaction is never answered."""
+        arrival, access = case.arrival, self._config.access
+        if not self._config.hear_reactions or arrival.sender.is_bot:
+            return "ignored"
+        if arrival.deleted:
+            return "withdrawn" if await self._reactions.forget(arrival) else "unknown"
+        if arrival.chat_kind == "group" and access.groups == "off":
+            return "ignored"
+        if verdict(access, await self._access.entries(), self._speaker(arrival)) != "heard":
+            return "silent"
+        return "overheard" if await self._reactions.keep(arrival, at=self._now()) else "ignored"
+
     async def _accept(self, case: ArrivalCase) -> str:
         arrival, session = case.arrival, case.session
         inbound = self._inbound(case)
@@ -265,7 +283,7 @@ class Intake:
                 inbound,
                 seen_as=arrival.seen_as,
                 debounce_s=window_s,
-                order=arrival.order if _takes_overheard(inbound) else None,
+                order=arrival.order if self._takes_overheard(inbound) else None,
             )
         except InboundError as error:
             await self._tell(case, "error", self._refusal(error))
@@ -297,6 +315,10 @@ class Intake:
             platform_ids=tuple(dict.fromkeys((arrival.seen_as or arrival.id, arrival.id))),
             correlation=case.correlation,
         )
+
+    def _takes_overheard(self, inbound: Inbound) -> bool:
+        """Whether group context or reactions belong to it; not to a command, which no model reads."""
+        return (inbound.chat_kind == "group" or self._config.hear_reactions) and not inbound.command
 
     async def _full(self, case: ArrivalCase, error: SessionFull) -> str:
         if error.everybody:
@@ -335,11 +357,6 @@ def _session(channel: str, arrival: Arrival) -> SessionKey | None:
         return SessionKey.parse(str(key))
     except (InboundError, UnicodeEncodeError):
         return None
-
-
-def _takes_overheard(inbound: Inbound) -> bool:
-    """Whether group context belongs to it; not to a command, which no model reads."""
-    return inbound.chat_kind == "group" and not inbound.command
 
 
 def _text(arrival: Arrival, *, bot: str) -> str:

@@ -22,6 +22,13 @@ def _plain(access: AccessConfig, arrivals: Sequence[Arrival]) -> Iterator[Arriva
             return
         if access.bots or arrival.sender.is_bot or arrival.chat_kind != "direct":
             return
-        if arrival.edited or arrival.deleted or arrival.album or not arrival.text.strip() or command_of(arrival.text):
+        if (
+            arrival.edited
+            or arrival.deleted
+            or arrival.reaction
+            or arrival.album
+            or not arrival.text.strip()
+            or command_of(arrival.text)
+        ):
             return
         yield arrival

@@ -18,6 +18,7 @@ from channels.delivery_lookup import found
 from channels.leader_election import Lease
 from channels.live_display import LiveDisplay
 from channels.outbox.delivery_state import Asking, DeliveryState, NextStep, Place, Shown, Step, UnknownAttempt
+from channels.posted_messages import PostedMessages
 from channels.send_rate import TokenBucket
 from channels.text import pieces
 from daemon import metrics
@@ -115,6 +116,13 @@ class Means:
     showing: LiveDisplay
     limit: SharedTimeout
     """Of sending one part."""
+    posted: PostedMessages | None = None
+    """Remembers sent messages, if reactions to them are of interest."""
+
+    async def note_posted(self, chat: SessionKey, reply: Reply, platform_id: str) -> None:
+        """Remember a message that was sent."""
+        if self.posted is not None:
+            await self.posted.note(chat, reply.id, platform_id)
 
 
 @dataclass(kw_only=True)
@@ -248,6 +256,7 @@ class Delivery:
         if not platform_id:
             return "looked"
         self.ledger.note(doubt.of(step), "found", platform_id)
+        await self.means.note_posted(chat, step.place.reply, platform_id)
         self._note(step, "found")
         return None
 
@@ -274,6 +283,7 @@ class Delivery:
             raise
         self.ledger.note(step, "sent", platform_id, self._span(step, began, "done"))
         self._count("sent")
+        await self.means.note_posted(chat, step.place.reply, platform_id)
 
     async def _edit(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:
         """Have the preview say the part; False when it has to be sent after all. Errors as for ``_send``."""
@@ -287,6 +297,7 @@ class Delivery:
             return False
         self.ledger.note(step, "edited", platform_id, self._span(step, began, "done"))
         self._count("sent")
+        await self.means.note_posted(chat, reply, platform_id)
         return True
 
     async def _edited(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:

@@ -11,6 +11,7 @@ from channels.outbox.delivery import Delivery, Means, ReplyParts
 from channels.outbox.delivery_state import DeliveryState
 from channels.outbox.leader_term import LeaderTerm
 from channels.outbox.out_feed import OutFeed
+from channels.posted_messages import PostedMessages
 from channels.send_rate import TokenBucket
 from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.config import PushConfig
@@ -88,6 +89,7 @@ class Outbox:
             pace=pace,
             showing=self.showing,
             limit=SharedTimeout(config.send_timeout_s),
+            posted=PostedMessages(process.bus, channel.name) if config.hear_reactions else None,
         )
         self._dispatchers = [
             Dispatcher(process, means, partition=partition, feed=self._feed)

@@ -80,6 +80,14 @@ class Profile(Shape, frozen=True):
     name: str = ""
 
 
+class Marked(Shape, frozen=True):
+    """The message that was marked with an emoji, or something else."""
+
+    type: str = ""
+    channel: str = ""
+    ts: str = ""
+
+
 class Message(Shape, frozen=True):
     """Something said in a conversation, or something that happened there; also an event of another type."""
 
@@ -105,6 +113,11 @@ class Message(Shape, frozen=True):
     message: "Message | None" = None
     """Of ``message_changed``: what it says now."""
     previous_message: "Message | None" = None
+    reaction: str = ""
+    """Of ``reaction_added`` and ``reaction_removed``: the name of the emoji."""
+    item: Marked | None = None
+    item_user: str = ""
+    """Whose the marked message is."""
 
 
 class Command(Shape, frozen=True):

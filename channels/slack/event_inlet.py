@@ -11,12 +11,13 @@ import structlog
 
 from channels.arrival import Arrival
 from channels.base import Intake
+from channels.shapes import nested
 from channels.slack.api import Api
 from channels.slack.api import connect as connect_api
 from channels.slack.api_types import Body, Command, lenient
 from channels.slack.events_endpoint import EventsEndpoint
 from channels.slack.mrkdwn import people_in
-from channels.slack.slack_events import Me, me_of, people_of, read
+from channels.slack.slack_events import Me, me_of, people_of, reaction_of, read
 from channels.slack.slash_commands import read_command
 from channels.slack.socket_mode import Envelopes, SocketMode
 from channels.slack.user_directory import UserDirectory
@@ -47,18 +48,27 @@ def payload_of(found: Payload) -> Mapping[str, Any]:
 
 def chat_of(found: Mapping[str, Any]) -> str:
     """The conversation that a payload is about; empty: none, or it cannot be told."""
-    event = found.get("event")
-    chat = event.get("channel") if isinstance(event, Mapping) else found.get("channel_id")  # pyright: ignore
+    of_event: Any = nested(found, "event", "channel") or nested(found, "event", "item", "channel")
+    chat = of_event if "event" in found else found.get("channel_id")
     return chat if isinstance(chat, str) else ""
 
 
 class EventInlet:
     """Hands what one bot hears to the intake: what is said in a conversation one after the other."""
 
-    def __init__(
-        self, intake: Intake, me: Me, people: UserDirectory, *, channel: str, everything: bool, now: Callable[[], float]
+    def __init__(  # noqa: PLR0913 - what one bot hears, all by name
+        self,
+        intake: Intake,
+        me: Me,
+        people: UserDirectory,
+        *,
+        channel: str,
+        everything: bool,
+        now: Callable[[], float],
+        hears_reactions: bool = False,
     ) -> None:
         """``everything``: also what is said at the top level of channels to others; ``now``: seconds of the epoch."""
+        self._hears_reactions = hears_reactions
         self._intake = intake
         self._me = me
         self._people = people
@@ -104,6 +114,10 @@ class EventInlet:
 
     async def _said(self, found: Mapping[str, Any]) -> Arrival | None:
         body = lenient(Body, found)
+        if (reaction := reaction_of(body, self._me)) is not None:
+            if not self._hears_reactions:
+                return None
+            return reaction_of(body, self._me, await self._people.names([reaction.sender.id]))
         arrival = read(body, self._me, everything=self._everything)
         if arrival is None or not self._is_wanted(arrival):
             return None
@@ -150,6 +164,7 @@ async def hear(process: Process, name: str, config: SlackConfig, api: Api, intak
         channel=name,
         everything=config.access.groups == "all",
         now=lambda: process.clock.now().timestamp(),
+        hears_reactions=config.hear_reactions,
     )
     app = app_of(process, name, config)
     with app.joined(name, me.team, inlet):

@@ -52,12 +52,16 @@ async def examined(api: Api, config: SlackConfig, *, name: str) -> list[Remark]:
         ]
     granted = [scope.strip() for scope in answer.headers.get("X-OAuth-Scopes", "").split(",") if scope.strip()]
     hears = await _hearing(api, config, name=name, bot_id=tested.bot_id)
-    return [Remark(state="ok", text=f"{tested.user} in {tested.team}, {tested.url}"), *_lacking(granted), *hears]
+    return [
+        Remark(state="ok", text=f"{tested.user} in {tested.team}, {tested.url}"),
+        *_lacking(granted, config),
+        *hears,
+    ]
 
 
-def _lacking(granted: list[str]) -> Iterator[Remark]:
+def _lacking(granted: list[str], config: SlackConfig) -> Iterator[Remark]:
     # Slack names the scopes of every token; another server may not.
-    if granted and (missing := missing_of(granted)):
+    if granted and (missing := missing_of(granted, hears_reactions=config.hear_reactions)):
         yield Remark(
             state="warning",
             text=f"the app lacks permissions: {', '.join(missing)}. Paste deploy/slack/manifest.yaml into "

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from channels.arrival import Arrival, Sender
+from channels.arrival import Arrival, Sender, reacted
 from channels.slack.api_types import Body, Message, objects_in
 from channels.slack.attachments import attachments_of, lines_of, made_of, passed_on
 from channels.slack.mrkdwn import NOBODY, name_in, people_in, plain, sound, without_call
@@ -21,6 +21,10 @@ NO_TEXT = "This content can't be displayed."
 
 SLACKBOT = "USLACKBOT"
 """Slack's own bot, which has no bot id."""
+
+REACTION_REMOVED = "reaction_removed"
+REACTIONS = ("reaction_added", REACTION_REMOVED)
+"""Types of events about marks on messages (docs.slack.dev, "reaction_added")."""
 
 _is_ts = re.compile(r"\d{1,10}\.\d{1,9}", re.ASCII).fullmatch
 """Seconds of the epoch, with a running number behind the point: Slack's id of a message in its conversation."""
@@ -72,6 +76,26 @@ def read(body: Body, me: Me, names: Mapping[str, str] = NOBODY, *, everything: b
     # Who names the bot only with an edit asks only now: until then it was said to others.
     was_for_others = not (everything or _is_direct(event) or before is None or _names(me, before))
     return _said(body, event, now, me, names, edited=not (was_for_others and _names(me, now)))
+
+
+def reaction_of(body: Body, me: Me, names: Mapping[str, str] = NOBODY) -> Arrival | None:
+    """The reaction of an event; None: no reaction to a message, or one of the bot itself."""
+    event = body.event
+    if event is None or event.type not in REACTIONS or event.item is None or event.item.type != "message":
+        return None
+    who, item = event.user, event.item
+    if not (_is_id(who) and _is_id(item.channel) and _is_ts(item.ts) and event.reaction) or who == me.user:
+        return None
+    if event.item_user and event.item_user not in (me.user, me.bot):
+        return None
+    return reacted(
+        chat=item.channel,
+        message=item.ts,
+        emoji=f":{event.reaction}:",
+        sender=Sender(id=who, name=names.get(who, ""), is_bot=who == SLACKBOT),
+        chat_kind="direct" if item.channel.startswith("D") else "group",
+        removed=event.type == REACTION_REMOVED,
+    )
 
 
 def people_of(message: Message | None) -> Iterator[str]:

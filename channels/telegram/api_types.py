@@ -193,6 +193,31 @@ class Update(Shape, frozen=True):
     message: msgspec.Raw = ABSENT
     edited_message: msgspec.Raw = ABSENT
     my_chat_member: msgspec.Raw = ABSENT
+    message_reaction: msgspec.Raw = ABSENT
+
+
+class ReactionKind(Shape, frozen=True):
+    """An emoji with which a message is marked; custom and paid ones have no character."""
+
+    type: str = ""
+    emoji: str = ""
+
+    @property
+    def name(self) -> str:
+        """The emoji, or its type."""
+        return self.emoji or self.type.replace("_", " ")
+
+
+class ReactionChange(Shape, frozen=True):
+    """A person changed how they mark a message."""
+
+    chat: Chat
+    message_id: int
+    user: User | None = None
+    actor_chat: Chat | None = None
+    """An anonymous administrator's group, or a channel, instead of ``user``."""
+    old_reaction: tuple[ReactionKind, ...] = ()
+    new_reaction: tuple[ReactionKind, ...] = ()
 
 
 class Sent(Shape, frozen=True):

@@ -21,7 +21,7 @@ from channels.telegram.health_check import examined, me_of
 from channels.telegram.message_sender import MessageSender, Target
 from channels.telegram.polling import Polling, under_lease
 from channels.telegram.text_forms import TEXT_MAX
-from channels.telegram.updates import Me
+from channels.telegram.updates import Me, kinds_of
 from channels.telegram.webhook import Webhook
 from daemon.config import TelegramConfig
 from daemon.errors import BusError, ChannelError, SendRefused, SendRejected, SendUnknown, brief
@@ -100,7 +100,9 @@ class TelegramChannel:
                 if self._config.webhook.url:
                     await Webhook(self._process, self.name, self._config, api).run(leader, inlet)
                 else:
-                    await under_lease(leader, lambda: Polling(api, inlet, channel=self.name))
+                    await under_lease(
+                        leader, lambda: Polling(api, inlet, channel=self.name, kinds=kinds_of(self._config))
+                    )
                 tg.cancel_scope.cancel()
 
     def length(self, text: str) -> int:

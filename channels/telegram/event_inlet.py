@@ -10,7 +10,7 @@ import structlog
 from channels.arrival import Arrival
 from channels.base import Intake
 from channels.telegram.group_migration import GroupMigrations
-from channels.telegram.updates import Me, Membership, Migrated, read
+from channels.telegram.updates import Event, Me, Membership, Migrated, Reacted, read
 from daemon import metrics
 from daemon.errors import UNREADABLE, BusUnavailable
 
@@ -32,6 +32,7 @@ class _Head(msgspec.Struct, frozen=True):
     message: _Said | None = None
     edited_message: _Said | None = None
     my_chat_member: _Said | None = None
+    message_reaction: _Said | None = None
 
 
 class _Number(msgspec.Struct, frozen=True):
@@ -56,7 +57,7 @@ def chat_of(found: msgspec.Raw | bytes) -> int:
         head = _read_head(found)
     except UNREADABLE:
         return 0
-    said = head.message or head.edited_message or head.my_chat_member
+    said = head.message or head.edited_message or head.my_chat_member or head.message_reaction
     return said.chat.id if said else 0
 
 
@@ -109,15 +110,19 @@ class EventInlet:
         except BusUnavailable:
             return done
 
-    def _read(self, found: msgspec.Raw | bytes) -> Arrival | Migrated | Membership | None:
+    def _read(self, found: msgspec.Raw | bytes) -> Event:
         try:
             return read(found, self._me)
         except UNREADABLE as error:
             self._note_unreadable(found, error)
             return None
 
-    async def _note(self, event: Migrated | Membership | None) -> None:
-        if isinstance(event, Migrated):
+    async def _note(self, event: Migrated | Membership | Reacted | None) -> None:
+        if isinstance(event, Reacted):
+            run = [await self._moved.settled(each) for each in event.arrivals]
+            if await self._hand_in(run) < len(event.arrivals):
+                raise BusUnavailable("the Telegram reaction was not stored")
+        elif isinstance(event, Migrated):
             await self._moved.note(event.old, event.new)
         elif event is not None:
             _log.info("chat.joined", channel=self._channel, status=event.status)

@@ -10,6 +10,15 @@ from daemon.errors import UNREADABLE, ChannelError
 
 TIMEOUT_S = 10.0
 
+GROUPS_MAX = 20
+"""Groups that are looked at: one request each."""
+
+
+class _Member(msgspec.Struct, frozen=True):
+    status: str = ""
+
+
+_member = msgspec.json.Decoder(_Member).decode
 _user = msgspec.json.Decoder(User).decode
 _info = msgspec.json.Decoder(WebhookInfo).decode
 
@@ -61,7 +70,26 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
                 "them, make the bot a group administrator, or turn off privacy mode with BotFather's /setprivacy",
             )
         )
+    if config.hear_reactions and config.access.groups != "off":
+        remarks.append(await _reactions(api, me, config))
     return remarks
+
+
+async def _reactions(api: Api, me: User, config: TelegramConfig) -> Remark:
+    """Whether Telegram sends reactions in groups: only an administrator receives them ("Update")."""
+    lacking: list[str] = []
+    for group in [each for each in config.access.allow if each.startswith("-")][:GROUPS_MAX]:
+        params = {"chat_id": group, "user_id": me.id}
+        try:
+            status = _member(await api.call("getChatMember", params, timeout_s=TIMEOUT_S)).status
+        except (ChannelError, *UNREADABLE):
+            continue  # the bot is not there, or Telegram does not tell
+        if status not in ("administrator", "creator"):
+            lacking.append(group)
+    text = "Telegram sends reactions in groups only to administrators. Make the bot an administrator"
+    if lacking:
+        return Remark(state="warning", text=f"{text} of {', '.join(lacking)}")
+    return Remark(state="ok", text=f"{text} of each group in which it should receive reactions")
 
 
 def _webhook_problem(info: WebhookInfo, config: TelegramConfig) -> str:

@@ -6,7 +6,7 @@ that were accepted already count as repetitions.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 import anyio
@@ -58,8 +58,10 @@ _log = structlog.get_logger()
 class Polling:
     """One term of asking: begins at the oldest update that was not confirmed."""
 
-    def __init__(self, api: Api, inlet: EventInlet, *, channel: str) -> None:
+    def __init__(self, api: Api, inlet: EventInlet, *, channel: str, kinds: Sequence[str] = KINDS) -> None:
+        """``kinds``: the types of updates that are asked for."""
         self._api = api
+        self._kinds = kinds
         self._inlet = inlet
         self._channel = channel
         self._offset: int | None = None
@@ -80,7 +82,7 @@ class Polling:
         """Tell the server what was dealt with, so that a successor does not hear of it again; gives up soon."""
         with anyio.move_on_after(CONFIRM_S, shield=True):
             if self._offset is not None:
-                params = {"offset": self._offset, "limit": 1, "timeout": 0, "allowed_updates": KINDS}
+                params = {"offset": self._offset, "limit": 1, "timeout": 0, "allowed_updates": self._kinds}
                 with suppress(ChannelError):
                     await self._api.call("getUpdates", params, timeout_s=CONFIRM_S)
 
@@ -101,7 +103,7 @@ class Polling:
         return 0.0
 
     async def _asked(self) -> list[msgspec.Raw]:
-        params = {"limit": BATCH, "timeout": POLL_S, "allowed_updates": KINDS}
+        params = {"limit": BATCH, "timeout": POLL_S, "allowed_updates": self._kinds}
         if self._offset is not None and anyio.current_time() - self._heard_at < SILENCE_S:
             params["offset"] = self._offset
         began = anyio.current_time()

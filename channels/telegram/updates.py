@@ -4,15 +4,25 @@ from dataclasses import dataclass
 
 import msgspec
 
-from channels.arrival import Arrival, Sender
-from channels.telegram.api_types import Chat, Entity, Message, Update, User, lenient
+from channels.arrival import Arrival, Sender, reacted
+from channels.telegram.api_types import Chat, Entity, Message, ReactionChange, ReactionKind, Update, User, lenient
 from channels.telegram.attachments import attachments_of, kind_of, line_of
 from channels.telegram.markdown import Utf16Text
+from daemon.config import TelegramConfig
 from daemon.events import Attachment, Quote
 from daemon.printable import one_line
 
 KINDS = ("message", "edited_message", "my_chat_member")
 """What the server is asked for; it sends nothing else."""
+
+REACTIONS = "message_reaction"
+"""Also asked for if reactions are heard. In groups, only administrators are told ("Update")."""
+
+
+def kinds_of(config: TelegramConfig) -> tuple[str, ...]:
+    """The types of updates that the server is asked for."""
+    return (*KINDS, REACTIONS) if config.hear_reactions else KINDS
+
 
 QUOTE_MAX_CHARS = 1_000
 """Of a message that another one answers."""
@@ -57,7 +67,14 @@ class _Membership(msgspec.Struct, frozen=True):
     new_chat_member: _Member = _Member()
 
 
-Event = Arrival | Migrated | Membership | None
+@dataclass(frozen=True, kw_only=True)
+class Reacted:
+    """A person marked a message, took marks away, or both."""
+
+    arrivals: tuple[Arrival, ...]
+
+
+Event = Arrival | Migrated | Membership | Reacted | None
 
 
 def read(found: msgspec.Raw | bytes, me: Me) -> Event:
@@ -70,9 +87,15 @@ def read(found: msgspec.Raw | bytes, me: Me) -> Event:
     if update.my_chat_member:
         member = msgspec.json.decode(update.my_chat_member, type=_Membership)
         return Membership(chat=member.chat.id, status=member.new_chat_member.status)
+    if update.message_reaction:
+        return _reacted(lenient(ReactionChange, update.message_reaction), me)
     said = update.message or update.edited_message
     if not said:
         return None
+    return _read_message(update, said, me)
+
+
+def _read_message(update: Update, said: msgspec.Raw, me: Me) -> Event:
     message = lenient(Message, said)
     if message.migrate_to_chat_id:
         return Migrated(old=message.chat.id, new=message.migrate_to_chat_id)
@@ -82,6 +105,29 @@ def read(found: msgspec.Raw | bytes, me: Me) -> Event:
     if sender is None or (message.chat.type != "private" and message.chat.type not in GROUPS):
         return None
     return _arrival(update, message, sender, me, said)
+
+
+def _reacted(change: ReactionChange, me: Me) -> Reacted | None:
+    who, chat = change.user, change.chat
+    if _is(who, me) or (chat.type != "private" and chat.type not in GROUPS):
+        return None
+    sender = _sender(Message(message_id=change.message_id, chat=chat, sender=who, sender_chat=change.actor_chat))
+    if sender is None:
+        return None
+
+    def arrival(kind: ReactionKind, *, removed: bool) -> Arrival:
+        return reacted(
+            chat=str(chat.id),
+            message=str(change.message_id),
+            emoji=kind.name,
+            sender=sender,
+            chat_kind="direct" if chat.type == "private" else "group",
+            removed=removed,
+        )
+
+    old, new = change.old_reaction, change.new_reaction
+    gone = [arrival(each, removed=True) for each in old if each not in new]
+    return Reacted(arrivals=(*gone, *[arrival(each, removed=False) for each in new if each not in old]))
 
 
 def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msgspec.Raw) -> Arrival | None:

@@ -19,7 +19,7 @@ from channels.leader_election import Leader, Lease
 from channels.telegram.api import Api
 from channels.telegram.api_types import WebhookInfo
 from channels.telegram.event_inlet import EventInlet
-from channels.telegram.updates import KINDS
+from channels.telegram.updates import kinds_of
 from daemon.config import TelegramConfig
 from daemon.errors import UNREADABLE, BusUnavailable, ChannelError, brief
 from daemon.process import Process
@@ -130,7 +130,7 @@ class Webhook:
         params = {
             "url": self._config.webhook.url,
             "secret_token": self._secret,
-            "allowed_updates": KINDS,
+            "allowed_updates": kinds_of(self._config),
             "drop_pending_updates": False,
         }
         await self._api.call("setWebhook", params, timeout_s=TIMEOUT_S)

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from channels.arrival import Arrival, Sender
+from channels.arrival import Arrival, Sender, reacted
 from channels.base import Intake
 from channels.http import listen, read_body, serving
 from daemon import metrics
@@ -96,7 +96,7 @@ class _Quote(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class _Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    type: Literal["message", "edit", "delete"] = "message"
+    type: Literal["message", "edit", "delete", "reaction", "reaction_removed"] = "message"
     chat: Id
     sender: Id | _Sender
     text: str = ""
@@ -110,9 +110,14 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     reply_to: Annotated[str, Meta(max_length=256)] = ""
     quote: _Quote | None = None
     files: Annotated[tuple[_File, ...], Meta(max_length=20)] = ()
+    emoji: Annotated[str, Meta(max_length=64)] = ""
+    """Of a reaction: the emoji with which the bot's message ``id`` was marked."""
     order: float | None = None
     """Rises in a chat; unset: the time of the request."""
 
+
+REACTION_REMOVED = "reaction_removed"
+REACTIONS = ("reaction", REACTION_REMOVED)
 
 _decode = msgspec.json.Decoder(_Message).decode
 
@@ -130,6 +135,17 @@ def arrival_of(body: bytes, request_id: str, *, now_s: float) -> Arrival:
     """
     found = _decode(body)
     sender = found.sender if isinstance(found.sender, _Sender) else _Sender(id=found.sender)
+    if found.type in REACTIONS:
+        if not (found.id and found.emoji):
+            raise msgspec.ValidationError("a reaction needs the id of the bot's message, and an emoji")
+        return reacted(
+            chat=found.chat,
+            message=found.id,
+            emoji=found.emoji,
+            sender=Sender(id=sender.id, name=sender.name, is_bot=sender.bot),
+            chat_kind="group" if found.group else "direct",
+            removed=found.type == REACTION_REMOVED,
+        )
     return Arrival(
         seen_as=request_id,
         id=found.id or request_id,

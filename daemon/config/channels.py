@@ -84,6 +84,8 @@ class PushConfig(AnyChannelConfig, frozen=True):
     """Whether the chat shows that an answer is being written, where the platform can."""
     reaction: str = ""
     """What a message is marked with once it is accepted, an emoji that the platform allows; empty: nothing."""
+    hear_reactions: bool = False
+    """Whether people's reactions to the bot's messages are context of the bot's next answer."""
     parts_max: Count = 5
     """A reply of more parts than that is sent as a file."""
 

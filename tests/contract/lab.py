@@ -45,6 +45,7 @@ class Feature(Enum):
     AMENDING = "people can change what they said"
     BOTS = "it says who is a bot"
     DELETING = "people can take back what they said, and the bot is told"
+    REACTING = "people can mark what the bot said, and the bot is told"
     FINDING = "what the bot sent can be looked for: the adapter is a ``Finds``"
     LOOKING_BACK = "what was said in a thread can be read later: the adapter is a ``LooksBack``"
 
@@ -68,6 +69,8 @@ class Said:
     mentioned: bool = True  # in a group
     edits: str = ""  # id of the message of which it is a new version
     deletes: str = ""  # id of the message of the same sender, chat and thread that is taken back; then nothing is said
+    reaction: str = ""  # an emoji, with which the sender marks the bot's message ``answers``; then nothing is said
+    removed: bool = False  # the mark is taken away
     album: str = ""
     file: bytes | None = None  # something that comes with it
 

@@ -708,6 +708,25 @@ class ChannelContract:
         gone = heard.arrivals[-1]
         assert (gone.id, gone.chat, gone.thread) == (first, thread.chat, thread.thread)
 
+    @needs(Feature.REACTING)
+    async def test_a_reaction_names_the_message_of_the_bots_and_so_does_its_removal(self, lab: Lab) -> None:
+        for chat in (lab.chat, *([] if Feature.GROUPS in lab.missing else [lab.group])):
+            sent = await lab.channel.send(chat, a_part(), timeout_s=HANG_S)
+            heard = Heard()
+            async with receiving(lab.channel, heard):
+                for removed in (False, True):
+                    await lab.say(Said(chat=chat.chat, answers=sent, reaction="👍", removed=removed))
+                await heard.count(2)
+                await lab.settled()
+
+            put, gone = heard.arrivals
+            assert [(each.id, each.chat, each.sender.id) for each in (put, gone)] == [
+                (sent, chat.chat, lab.known_as("1001"))
+            ] * 2
+            assert put.reaction == gone.reaction != ""
+            assert [put.deleted, gone.deleted] == [False, True]
+            assert not put.text and put.seen_as != gone.seen_as
+
     @needs(Feature.ALBUMS, Feature.FILES)
     async def test_the_parts_of_an_album_belong_together(self, lab: Lab) -> None:
         heard = Heard()

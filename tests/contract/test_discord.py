@@ -37,7 +37,7 @@ class DiscordLab(Lab):
     def __init__(self, discord: FakeDiscord, process: Process, closing: tuple[anyio.CancelScope, anyio.Event]) -> None:
         super().__init__()
         self.discord = discord
-        self._config = DiscordConfig(base_url=discord.base_url, token=Secret(discord.bot.token))
+        self._config = DiscordConfig(base_url=discord.base_url, token=Secret(discord.bot.token), hear_reactions=True)
         self._process = replace(process, config=Config(queue=process.config.queue, channels={NAME: self._config}))
         self._server, self._closed = closing
         self._people: dict[str, Person] = {}
@@ -88,6 +88,10 @@ class DiscordLab(Lab):
         if said.deletes:
             chat.delete(chat.messages[said.deletes])
             return said.deletes
+        if said.reaction:
+            marked = chat.messages[said.answers]
+            chat.react(marked, said.reaction, by=self._person(said.sender), removed=said.removed)
+            return said.answers
         if said.edits:
             chat.edit(chat.messages[said.edits], said.text)
             return said.edits

@@ -23,7 +23,8 @@ from tests.limits import HANG_S
 from tests.ports import free_port
 
 NAME = "lake"
-SIGNS = {"GLANCE": "👀"}
+SIGNS = {"GLANCE": "👀", "THUMBSUP": "👍"}
+NAMES = {sign: name for name, sign in SIGNS.items()}
 REPEAT_S = HANG_S / 2
 POST_AGAIN_S = 0.05
 
@@ -91,6 +92,11 @@ class FeishuLab(Lab):
         if said.deletes:
             chat.recall(chat.messages[said.deletes])
             return said.deletes
+        if said.reaction:
+            chat.react(
+                chat.messages[said.answers], NAMES[said.reaction], by=self._person(said.sender), removed=said.removed
+            )
+            return said.answers
         by, named = self._person(said.sender), said.mentioned and chat.kind == "group"
         if said.file is None:
             return chat.say(said.text, by=by, thread=said.thread, answers=said.answers, named=named).id
@@ -154,6 +160,7 @@ async def a_lab(process: Process, *, by_http: bool = False) -> AsyncIterator[Fei
             base_url=feishu.base_url,
             app_id=feishu.app.id,
             app_secret=Secret(feishu.app.secret),
+            hear_reactions=True,
             access=AccessConfig(groups="all"),
         )
         config = _by_http(feishu, config) if by_http else config

@@ -82,7 +82,9 @@ def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
 
 
 class LinesLab(Lab):
-    missing = frozenset({Feature.ALBUMS, Feature.THREADS, Feature.DELETING, Feature.FINDING, Feature.LOOKING_BACK})
+    missing = frozenset(
+        {Feature.ALBUMS, Feature.THREADS, Feature.DELETING, Feature.REACTING, Feature.FINDING, Feature.LOOKING_BACK}
+    )
     impossible = frozenset({Fault.PAGE})
 
     def __init__(self, process: Process, folder: Path) -> None:

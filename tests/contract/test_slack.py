@@ -14,7 +14,7 @@ from channels.slack import connect
 from daemon.config import AccessConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from daemon.setup.platforms.slack_scopes import SCOPES, manifest
+from daemon.setup.platforms.slack_scopes import REACTION_SCOPE, SCOPES, manifest
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from tests.contract.suite import ChannelContract
 from tests.fakes.slack import Call, Cut, FakeSlack, Hang, Message, Page, Person, Refuse
@@ -25,7 +25,8 @@ from tests.limits import HANG_S
 from tests.ports import free_port
 
 NAME = "lake"
-SIGNS = {"eyes": "👀"}
+SIGNS = {"eyes": "👀", "thumbsup": "👍"}
+NAMES = {sign: name for name, sign in SIGNS.items()}
 REPEAT_S = HANG_S / 2  # after which what was not acknowledged over a socket comes again
 BRING_AGAIN_S = 0.05  # after which what was not taken by HTTP is brought again: when nobody listens yet
 
@@ -103,6 +104,10 @@ class SlackLab(Lab):
         if said.deletes:
             chat.delete(chat.messages[said.deletes])
             return said.deletes
+        if said.reaction:
+            message = chat.messages[said.answers]
+            chat.react(message, NAMES[said.reaction], by=self._person(said.sender), removed=said.removed)
+            return said.answers
         if said.edits:
             chat.edit(chat.messages[said.edits], escaped(said.text))
             return said.edits
@@ -168,8 +173,8 @@ async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[Sla
     server, closed = anyio.CancelScope(), anyio.Event()
     slack.world.now = lambda: process.clock.now().timestamp()
     # It may do no more than the manifest asks for, and is told of nothing else.
-    slack.bot.scopes = set(SCOPES)
-    slack.app.events = set(re.findall(r"- (app_mention|message\.\w+)$", manifest(), re.MULTILINE))
+    slack.bot.scopes = {*SCOPES, REACTION_SCOPE}
+    slack.app.events = set(re.findall(r"- (app_mention|message\.\w+|reaction_\w+)$", manifest(), re.MULTILINE))
 
     async def serve(*, task_status: anyio.abc.TaskStatus[None]) -> None:
         with server:
@@ -181,6 +186,7 @@ async def a_lab(process: Process, *, brought: bool = False) -> AsyncIterator[Sla
         config = SlackConfig(
             base_url=slack.base_url,
             bot_token=Secret(slack.bot.token),
+            hear_reactions=True,
             access=AccessConfig(groups="all"),  # what is said to others at the top level is of interest then
         )
         config = _brought_to(slack, config) if brought else replaced(config, app_token=Secret(slack.app.token))

@@ -9,6 +9,7 @@ import pytest
 
 from channels.base import Channel
 from channels.telegram.channel import connect
+from channels.telegram.updates import kinds_of
 from daemon.config import Config, Secret, TelegramConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
@@ -41,14 +42,16 @@ class TelegramLab(Lab):
     ) -> None:
         super().__init__()
         self.telegram = telegram
-        self._config = TelegramConfig(token=Secret(telegram.bot.token), base_url=telegram.base_url)
+        self._config = TelegramConfig(token=Secret(telegram.bot.token), base_url=telegram.base_url, hear_reactions=True)
         self._process = replace(process, config=Config(queue=process.config.queue, channels={NAME: self._config}))
+        telegram.bot.allowed = kinds_of(self._config)  # as an earlier process asked for
         self._server, self._closed = closing
         self._people: dict[str, Person] = {}
         self._chats: dict[str, Chat] = {}
         self.workspace = self._process.workspace("pond")
         self.chat = SessionKey(channel=NAME, chat=ANN)
         lake = telegram.group()
+        lake.has_administrators = True
         self.group = SessionKey(channel=NAME, chat=str(lake.id))
         self._chats[self.group.chat] = lake
         self._chat(ANN)  # a bot can only write to whom has written to it
@@ -84,6 +87,10 @@ class TelegramLab(Lab):
         if said.edits:
             chat.edit(chat.messages[int(said.edits)], said.text)
             return said.edits
+        if said.reaction:
+            marked = chat.messages[int(said.answers)]
+            chat.react(marked, "" if said.removed else said.reaction, by=self._person(said.sender))
+            return said.answers
         named = said.mentioned and chat.kind != "private"
         file = self.telegram.file("document", said.file, name="said.bin") if said.file is not None else None
         message = chat.say(

@@ -8,10 +8,10 @@ from typing import Any
 import anyio
 import pytest
 
-from channels.arrival import Arrival, Sender
+from channels.arrival import Arrival, Sender, reacted
 from channels.testing import TestingChannel, connect
 from daemon.config import TestingConfig
-from daemon.events import Attachment
+from daemon.events import Attachment, ChatKind
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
@@ -91,6 +91,20 @@ class SinkLab(Lab):
             self.sink.files[number] = said.file
             files = (Attachment(kind="document", name="file", source=number, size_bytes=len(said.file)),)
         chat = said.chat or self.chat.chat
+        if said.reaction:
+            sender = Sender(id=said.sender)
+            kind: ChatKind = "group" if chat == self.group.chat else "direct"
+            self.sink.say(
+                reacted(
+                    chat=chat,
+                    message=said.answers,
+                    emoji=said.reaction,
+                    sender=sender,
+                    chat_kind=kind,
+                    removed=said.removed,
+                )
+            )
+            return said.answers
         self.sink.say(
             Arrival(
                 seen_as=f"u{self._said}",

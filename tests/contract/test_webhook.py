@@ -96,6 +96,9 @@ class WebhookLab(Lab):
             "sender": {"id": said.sender, "bot": said.is_bot}, "order": self._said,
             "mentioned": said.mentioned or said.answers in self.bridge.messages,
         }  # fmt: skip
+        if said.reaction:
+            number = said.answers
+            message |= {"type": f"reaction{'_removed' * said.removed}", "id": number, "emoji": said.reaction}
         if said.file is not None:
             self.bridge.files[number] = said.file
             message["files"] = [{"url": f"{self.bridge.url}files/{number}", "name": "file", "bytes": len(said.file)}]

@@ -227,7 +227,7 @@ async def _killed_at(tmp_path: Path, point: Point, number: int) -> None:
             talk.say(f"the last one of {talk.chat.id}")
         await here.all_answered()
 
-        await here.see_all_is_well(previews=point.streaming)
+        await here.see_all_is_well()
 
 
 @pytest.mark.slow

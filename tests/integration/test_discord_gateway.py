@@ -51,6 +51,12 @@ class Lake:
             await self.discord.connected()
             yield channel
 
+    async def begin(self) -> None:
+        """Have a process begin a session, and end."""
+        async with self.hearing(heard := Heard()):
+            self.chat.say("before", by=self.ann)
+            await heard.count(1)
+
     def ops(self, op: int) -> list[Any]:
         return [said["d"] for socket in self.discord.sockets for said in socket.said if said["op"] == op]
 
@@ -241,6 +247,51 @@ async def test_after_each_refused_session_it_waits_for_longer(lake: Lake) -> Non
 
     waits = [line["waited_s"] for line in lines if line["event"] == "gateway.refused"]
     assert len(waits) == 3 and waits == sorted(waits) and waits[-1] > 0.03
+
+
+@pytest.mark.parametrize("login", [RESUME, IDENTIFY])
+async def test_a_login_without_an_answer_is_given_up(lake: Lake, login: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("channels.discord.gateway_connection.LOGIN_S", 0.1)
+    if login == RESUME:
+        await lake.begin()
+    lake.discord.world.silent_logins = 1
+    async with lake.hearing(heard := Heard()):
+        lake.chat.say("after", by=lake.ann)
+        await heard.count(1)
+
+    assert len(lake.ops(IDENTIFY)) == 2
+    assert len(lake.ops(RESUME)) == (login == RESUME)
+
+
+async def test_a_session_that_is_never_resumed_is_given_up(lake: Lake) -> None:
+    await lake.begin()
+    lake.discord.world.refused_resumes = 100
+    async with lake.hearing(heard := Heard()):
+        lake.chat.say("after", by=lake.ann)
+        await heard.count(1)
+
+    assert len(lake.ops(IDENTIFY)) == 2
+    assert len(lake.ops(RESUME)) == 4
+
+
+@pytest.mark.parametrize("interval_ms", [0, -1, 1e30, None])
+async def test_a_greeting_with_an_impossible_heartbeat_is_not_followed(lake: Lake, interval_ms: Any) -> None:
+    lake.discord.world.heartbeats = [interval_ms]
+    async with lake.hearing(heard := Heard()):
+        lake.chat.say("after", by=lake.ann)
+        await heard.count(1)
+
+    assert len(lake.discord.sockets) == 2
+
+
+async def test_the_recommended_number_of_connections_is_logged_and_told_by_the_doctor(lake: Lake) -> None:
+    lake.discord.world.shards = 3
+    with capture_logs() as lines:
+        async with lake.hearing(Heard()) as adapter:
+            health = await adapter.health()
+
+    assert health.ok and "sharding" in health.text and "is 3" in health.text
+    assert [line["count"] for line in lines if line["event"] == "gateway.shards"] == [3]
 
 
 async def test_slash_commands_are_registered_once_and_answered(lake: Lake) -> None:

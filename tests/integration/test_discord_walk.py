@@ -8,6 +8,7 @@ from functools import partial
 import anyio
 import msgspec
 
+from channels.posted_messages import PostedMessages
 from channels.push import serve as serve_channels
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, ModelConfig, QueueConfig, Secret
@@ -28,7 +29,8 @@ async def walking(
 ) -> AsyncGenerator[None]:
     access = msgspec.convert({"policy": policy}, AccessConfig)
     token = Secret(discord.bot.token)
-    channel = DiscordConfig(base_url=discord.base_url, token=token, access=access, reaction="👀", send_timeout_s=3.0)
+    shared = {"base_url": discord.base_url, "token": token, "access": access}
+    channel = DiscordConfig(**shared, reaction="👀", hear_reactions=True, send_timeout_s=3.0)
     bot = BotConfig(admins=admins, model=ModelConfig(name="fake", base_url=model.base_url))
     config = Config(queue=QUEUE, bots={"pond": bot}, channels={NAME: channel})
     process = replace(process, config=config, clock=SystemClock(), stopping=anyio.Event())
@@ -72,6 +74,31 @@ async def test_threads_are_conversations_of_their_own_and_a_reply_answers_the_qu
     assert answer.reply_to is asked
     assert "high at noon" in str(model.requests[0].body["messages"]), "it looked back"
     assert "high at noon" not in str(model.requests[-1].body["messages"])
+
+
+async def test_a_reaction_to_an_answer_is_read_with_the_next_question_of_its_thread(process: Process) -> None:
+    async with fake_discord(heartbeat_s=0.2) as discord, fake_openai([Say("High at noon.")]) as model:
+        ann, ben, pond = discord.person("Ann"), discord.person("Ben"), discord.bot.person.mention
+        channel = discord.channel("general")
+        thread = discord.world.thread(channel)
+        posted = PostedMessages(process.bus, NAME)
+        async with walking(process, discord, model):
+            asked = thread.say(f"{pond} when is the tide?", by=ben)
+            await discord.said(thread)
+            [answer] = thread.shown()
+            with anyio.fail_after(HANG_S):
+                while not await posted.reply_of(channel.id, answer.id):  # noqa: ASYNC110 - a key of Redis
+                    await anyio.sleep(0.01)
+            thread.react(asked, "🌊", by=ann)
+            thread.react(answer, "🔥", by=ann)
+            await discord.until(lambda: not discord.unsettled(), within_s=HANG_S)
+            thread.say(f"{pond} thank you", by=ben)
+            await discord.said(thread, 2)
+
+    said = str(model.requests[-1].body["messages"])
+    assert '[Ann] [Reacted with 🔥 to your message: "High at noon."]' in said
+    assert "🌊" not in said
+    assert len(model.requests) == 2
 
 
 async def test_a_long_answer_comes_in_order_once_whatever_goes_wrong(process: Process) -> None:

@@ -9,17 +9,18 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from channels.base import Finds
 from channels.feishu import FeishuChannel
 from channels.push_checks import examine
 from daemon.config import AccessConfig, BotConfig, Config, FeishuConfig, Secret
-from daemon.errors import BusUnavailable, SendRefused, SendRejected
+from daemon.errors import BusUnavailable, ChannelError, SendRefused, SendRejected
 from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard, Said
 from tests.contract.suite import a_part, asked_of, receiving, said_before, say_in
 from tests.contract.test_feishu import FeishuLab, a_lab
-from tests.fakes.feishu import Hang, Refuse
+from tests.fakes.feishu import Cut, Hang, Refuse
 from tests.limits import HANG_S
 from tests.loop_clock import put_forward
 from tests.tables import each_row
@@ -184,6 +185,29 @@ async def test_a_text_that_was_taken_back_while_it_is_written_is_shown_again(lab
     second = await lab.channel.send(lab.chat, a_part("High at", preview=True, attempt="two"), timeout_s=HANG_S)
 
     assert [(shown.id, shown.text) for shown in lab.shown(lab.chat)] == [(second, "High at")]
+
+
+@each_row("fault", [Cut(), Cut(acted=False), Refuse(99991400)])
+async def test_the_beginning_of_an_answer_is_found_by_another_process_and_shown_once(
+    lab: FeishuLab, fault: Cut | Refuse
+) -> None:
+    part = a_part("High", preview=True, reply=f"r-{fault}")
+    shown = len(texts(lab))
+    lab.feishu.faults.on("messages.create", fault)
+    with pytest.raises(ChannelError):
+        await lab.channel.send(lab.chat, part, timeout_s=HANG_S)
+
+    async with lab.again() as other:
+        assert isinstance(other, Finds)
+        found = [await other.find(lab.chat, part, timeout_s=HANG_S) for _ in range(2)]
+        lab.feishu.faults.on("messages.create", Cut())
+        with pytest.raises(SendRefused):
+            await other.find(lab.chat, part, timeout_s=HANG_S)
+        with pytest.raises(SendRejected):
+            await other.find(lab.chat, a_part("High at noon."), timeout_s=HANG_S)
+
+    assert found[0] == found[1] == lab.shown(lab.chat)[-1].id
+    assert len(texts(lab)) == shown + 1
 
 
 async def test_an_app_that_may_not_change_cards_replaces_the_message(lab: FeishuLab) -> None:

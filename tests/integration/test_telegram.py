@@ -578,6 +578,13 @@ async def test_the_doctor_says_who_a_bot_is_and_what_stands_in_its_way(process: 
         telegram.bot.privacy = True
         fine = await examine(NAME, configured(process, telegram).config)
         closed = await examine(NAME, configured(process, telegram, access=AccessConfig()).config)
+        group = telegram.group()
+        hearing = configured(
+            process, telegram, hear_reactions=True, access=AccessConfig(policy="allow", allow=(str(group.id),))
+        ).config
+        unable = await examine(NAME, hearing)
+        group.has_administrators = True
+        able = await examine(NAME, hearing)
         async with httpx2.AsyncClient(trust_env=False) as other:
             url = f"{telegram.base_url}/bot{telegram.bot.token}/setWebhook"
             await other.post(url, json={"url": "https://127.0.0.1:443/old"})
@@ -591,6 +598,8 @@ async def test_the_doctor_says_who_a_bot_is_and_what_stands_in_its_way(process: 
     assert "privacy mode" in fine[1].text
     assert [each.state for each in closed] == ["ok", "ok", "warning"]
     assert f"channels.{NAME}.access.policy" in closed[2].text
+    assert [each.state for each in (unable[-1], able[-1])] == ["warning", "ok"]
+    assert f"administrator of {group.id}" in unable[-1].text
     assert [each.state for each in hooked] == ["ok", "warning", "ok"]
     assert [each.state for each in wrong] == [each.state for each in away] == ["error"]
     assert telegram.bot.token not in str([*wrong, *away])

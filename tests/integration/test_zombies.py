@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from channels.discord.gateway_session import GatewaySession, GatewaySessions
 from channels.leader_election import Lease, LeaseTerms
 from channels.live_display.draft_message import DraftMessage
 from channels.live_display.shown_messages import Begun, DisplayLeader, ShownMessages
@@ -49,7 +50,7 @@ ROOT = Path(__file__).parents[2]
 SESSION, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
 
 NOBODYS = {
-    "channels/intake": "answer_bot overhear unhear", "channels/send_rate": "pace",
+    "channels/intake": "answer_bot overhear react unhear", "channels/send_rate": "pace",
     "daemon/access": "change offer pause redeem resume tell", "daemon/bus": "mend publish reap replay touch wake",
     "daemon/data": "key mend mend_key mend_scope put scope session", "daemon/forget": "anew",
     "daemon/jobs": "create due", "daemon/memory": "home pin read take_over write",
@@ -226,6 +227,22 @@ class OfLeader(Tenure):
 
     async def run_out(self) -> None:
         await self.bus.call("HSET", self.keys.leader(0, "web"), "deadline", 1)
+
+
+class OfPoller(Tenure):
+    async def prepare(self) -> None:
+        """Nobody has led yet."""
+
+    async def take(self, bus: Bus) -> Any:
+        terms = LeaseTerms(key=self.keys.poller("web"), lease_s=self.lease_s(), renew_s=0.0, worker="worker")
+        lease = Lease(bus=bus, terms=terms)
+        assert await lease.ask() == 0.0
+        sessions = GatewaySessions(bus, "web", nonce=lease.nonce)
+        sessions.begin(GatewaySession(id=lease.nonce, url="wss://gateway", sequence=1))
+        return SimpleNamespace(sessions=sessions)
+
+    async def run_out(self) -> None:
+        await self.bus.call("HSET", self.keys.poller("web"), "deadline", 1)
 
 
 class OfJob(Tenure):
@@ -483,6 +500,9 @@ ROWS = {
         nth=2,
     ),
     "channels/leader_election/lua/resign.lua": Row(tenure=OfLeader, step=resign, refused=True, obeyed=False),
+    "channels/discord/lua/save_session.lua": Row(
+        tenure=OfPoller, step=lambda held: held.sessions.save(), refused=False, obeyed=True
+    ),
     "channels/outbox/lua/marks.lua": Row(tenure=OfLeader, step=mark, refused=LeaseLost, obeyed=NextStep.SEND),
     "channels/outbox/lua/dead.lua": Row(tenure=OfLeader, step=bury, refused=LeaseLost, obeyed=1),
     "channels/live_display/lua/show.lua": Row(tenure=OfLeader, step=preview, refused=Begun(), obeyed=Begun(send=True)),

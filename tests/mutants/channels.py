@@ -12,7 +12,63 @@ _NEAR_SIGN = "test_what_nearly_is_a_signature_is_not_believed"
 _NEAR_TIME = "test_a_signature_of_another_time_is_not_believed"
 _OLD = "abs(self._clock.now().timestamp() - int(stamped)) > OLD_S"
 
+_HEARD = "test_reactions_to_messages_of_the_bot_are_shown_with_the_next_message_and_start_no_turn"
+
 MUTANTS = (
+    *mutants_of(
+        "channels/intake/reactions.py",
+        "integration/test_heard_reactions.py",
+        (
+            "Only reactions to the bot's messages are kept.",
+            'session, _, turn = reply.rpartition("#")',
+            'session, _, turn = (reply or "support:pond-people#0").rpartition("#")',
+            _HEARD,
+        ),
+        ("A removed reaction is forgotten.", "if _id_of(raw).startswith(gone):", "if False:", _HEARD),
+        ("A reaction may be put there again.", 'self._bus.call("DEL"', 'self._bus.call("EXISTS"', _HEARD),
+    ),
+    *mutants_of(
+        "channels/intake/lua/react.lua",
+        "integration/test_heard_reactions.py",
+        (
+            "A reaction that is told again after the bot has read it is not shown again.",
+            "if not redis.call('SET', KEYS[2]",
+            "if false and not redis.call('SET', KEYS[2]",
+            "test_a_reaction_belongs_to_the_conversation_of_its_message_once",
+        ),
+        (
+            "Many reactions push out no messages.",
+            "for number = 1, #reactions - tonumber(ARGV[3]) do",
+            "for number = 1, 0 do",
+            "test_many_reactions_push_out_older_ones_and_no_messages",
+        ),
+    ),
+    *mutants_of(
+        "channels/intake/intake.py",
+        "integration/test_heard_reactions.py",
+        (
+            "Reactions are heard only where a bot wants them.",
+            "if not self._config.hear_reactions or arrival",
+            "if arrival",
+            _HEARD,
+        ),
+        (
+            "Reactions of people who are not accepted are not kept.",
+            '            return "silent"\n        return "overheard" if await self._reactions',
+            '            pass\n        return "overheard" if await self._reactions',
+            _HEARD,
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/lua/save_session.lua",
+        "integration/test_zombies.py",
+        (
+            "A paused leader does not overwrite the session of its successor.",
+            "~= ARGV[1] then return 0 end",
+            "== '' then return 0 end",
+            "test_a_call_that_arrives_in_a_successors_time_changes_nothing[channels/discord/lua/save_session.lua-expired]",
+        ),
+    ),
     *mutants_of(
         "channels/leader_election/leader.py",
         "unit/test_leases.py",

@@ -36,6 +36,12 @@ MUTANTS = (
             "test_a_new_session_is_saved_before_its_first_event",
         ),
         (
+            "A login without an answer is given up.",
+            "            with anyio.move_on_at(deadline):\n",
+            "            with anyio.move_on_at(deadline + 1e6):\n",
+            "test_a_login_without_an_answer_is_given_up[6]",
+        ),
+        (
             "A connection is closed so that the session stays.",
             "KEEP_SESSION = 4_000",
             "KEEP_SESSION = 1_000",
@@ -59,8 +65,8 @@ MUTANTS = (
         _GATEWAY,
         (
             "Without the privileged intent the bot connects without it.",
-            "            self._login = GatewayLogin(token=self._login.token, intents=INTENTS)\n",
-            "",
+            "intents=self._login.intents & ~MESSAGE_CONTENT)",
+            "intents=self._login.intents)",
             "test_without_the_privileged_intent_the_bot_says_so_and_hears_who_means_it",
         ),
         (
@@ -68,6 +74,12 @@ MUTANTS = (
             "rest_s = max(INVALID_MAX_S * random.uniform(0.2, 1.0), self._backoff())",
             "rest_s = INVALID_MAX_S * random.uniform(0.2, 1.0)",
             "test_after_each_refused_session_it_waits_for_longer",
+        ),
+        (
+            "A session that Discord never resumes is given up.",
+            "        is_hopeless = ending.reason == INVALID and self._failures >= ELSEWHERE\n",
+            "        is_hopeless = False\n",
+            "test_a_session_that_is_never_resumed_is_given_up",
         ),
         (
             "No session is begun that Discord does not allow.",

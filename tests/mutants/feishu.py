@@ -58,6 +58,22 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/feishu/channel.py",
+        "integration/test_feishu.py",
+        (
+            "Only the beginning of an answer is found by sending it again.",
+            "        if not part.preview:\n",
+            "        if False:\n",
+            "test_the_beginning_of_an_answer_is_found_by_another_process_and_shown_once",
+        ),
+        (
+            "A search is never in doubt.",
+            "raise SendRefused(str(error)) from None  # it may",
+            "raise  # it may",
+            "test_the_beginning_of_an_answer_is_found_by_another_process_and_shown_once",
+        ),
+    ),
+    *mutants_of(
         "channels/feishu/message_sender.py",
         "integration/test_feishu.py",
         (

@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
+
 from daemon.bus import Keys
 from daemon.bus.channel_names import ChannelNames
 from tests.tables import each_row
@@ -159,6 +161,32 @@ def test_tests_that_a_page_names_exist(page):
     named = re.findall(r"`((?:tests/[\w/]+/)?test_\w+\.py|tests/[\w/]+)`", page.read_text(encoding="utf-8"))
 
     assert [name for name in named if not ((ROOT / name).exists() or list((ROOT / "tests").rglob(name)))] == []
+
+
+def test_the_page_on_adapters_says_how_long_they_are():
+    rows = re.findall(r"^\| (.+) \| ([\d,]+) \|$", (DOCS / "channels.md").read_text(encoding="utf-8"), re.MULTILINE)
+    stated = {name.strip("`"): int(lines.replace(",", "")) for name, lines in rows}
+    example = (DOCS / "channels-example.md").read_text(encoding="utf-8")
+    counted = {"the example": sum(map(_lines, re.findall(r"^```python \S+\n(.*?)^```$", example, re.M | re.S)))}
+    own = [each for each in stated if each.startswith("channels/")]
+    counted |= {each: _lines_in(ROOT / each) for each in own}
+    foreign = {"channels/web", "channels/terminal", "channels/testing"}
+    counted["shared by all adapters"] = _lines_in(ROOT / "channels") - sum(
+        _lines_in(ROOT / each) for each in {*own, *foreign}
+    )
+
+    assert {name.partition("]")[0].strip("["): lines for name, lines in stated.items()} == {
+        name: pytest.approx(lines, rel=0.1) for name, lines in counted.items()
+    }
+
+
+def _lines(text):
+    return len(text.splitlines())
+
+
+def _lines_in(folder):
+    files = (path for end in ("py", "lua") for path in folder.rglob(f"*.{end}"))
+    return sum(_lines(path.read_text(encoding="utf-8")) for path in files)
 
 
 def test_the_walk_links_each_piece_of_code_to_the_file_it_names():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.feishu.api_types import Answer, MissingScope, Rejected, TooMany, Unauthorized, judged
+from channels.feishu.api_types import Answer, MissingScope, Rejected, TokenExpired, TooMany, Unauthorized, judged
 from channels.feishu.event_inlet import LOOK_S
 from channels.feishu.events_endpoint import TAKE_S, decrypted, problem_of, signature_of
 from channels.feishu.long_connection import endpoint_of, ping_s_of
@@ -136,6 +136,7 @@ def test_a_connection_is_opened_at_feishu_alone(answer: dict[str, object], reaso
     [
         ((10014, 99991401, 99991543, 99991662, 99991673), Unauthorized), ((99991672, 99991676), MissingScope),
         ((1, 1500, 1000040343), SendRefused), ((99991400, 230020), TooMany), ((230002, 1000040350), Rejected),
+        ((99991663, 99991668, 20005), TokenExpired), ((230031,), Rejected),  # a card that is older than 14 days
     ],
 )  # fmt: skip
 def test_only_a_refusal_that_nobody_can_lift_is_one_for_good(codes: tuple[int, ...], error: type[Exception]) -> None:

@@ -92,6 +92,10 @@ def test_what_the_web_api_refuses(
     [
         (429, b'{"message": "Anna", "retry_after": 7.5, "global": false}', {}, discord.TooMany, 7.5),
         (429, b"<html>", {"retry-after": "7"}, discord.TooMany, 7.0),
+        (429, b'{"message": "Anna", "retry_after": "1.25"}', {}, discord.TooMany, 1.25),
+        (429, b'{"message": "Anna", "retry_after": null}', {"retry-after": "3"}, discord.TooMany, 3.0),
+        *((429, raw, {}, discord.TooMany, LONG) for raw in (b'{"message": "You are blocked"}', b'{"retry_after": -1}')),
+        (413, b"<html>Anna</html>", {}, discord.Rejected, None),
         *((429, b"", {"retry-after": told}, discord.TooMany, LONG) for told in ("", "soon", "-1", "inf", "nan")),
         *((status, b"", {}, SendRefused, None) for status in (500, 502, 503)),
         *((status, b"", {}, SendUnknown, None) for status in (504, 520, 524)),

@@ -12,7 +12,7 @@ import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from daemon.setup.platforms import slack_scopes
-from daemon.setup.platforms.slack_scopes import SCOPES, VIEW_SCOPE, manifest, missing_of
+from daemon.setup.platforms.slack_scopes import REACTION_SCOPE, SCOPES, VIEW_SCOPE, manifest, missing_of
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "deploy" / "slack" / "manifest.yaml"
@@ -48,6 +48,8 @@ EVENTS = {
     "message.groups": "groups:history",
     "message.im": "im:history",
     "message.mpim": "mpim:history",
+    "reaction_added": "reactions:read",
+    "reaction_removed": "reactions:read",
 }
 """Each event that is listened to, and its scope."""
 
@@ -136,7 +138,7 @@ def test_it_asks_for_what_is_needed_and_nothing_else(app: Any) -> None:
     needed = {scope for of in NEEDS.values() for scope in of} | set(EVENTS.values()) | {"commands"}
 
     assert scopes == sorted(scopes)
-    assert set(scopes) == needed | {VIEW_SCOPE} == set(SCOPES) | {VIEW_SCOPE}
+    assert set(scopes) == needed | {VIEW_SCOPE} == {*SCOPES, REACTION_SCOPE, VIEW_SCOPE}
     assert app["settings"]["event_subscriptions"]["bot_events"] == list(EVENTS)
 
 

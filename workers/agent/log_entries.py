@@ -70,7 +70,7 @@ class LogEntries:
 
     async def _overheard(self, words: Overheard) -> LogEntry:
         # Without an id: nobody is owed an answer to it.
-        wire = _encode(_Wire(role="user", content=own(words.text)))
+        wire = _encode(_Wire(role="user", content=words.text if words.is_reaction else own(words.text)))
         return LogEntry(
             time=words.at,
             turn=self._turn,

@@ -17,7 +17,7 @@ from daemon.durable import private_folder
 
 PROGRAM = "qmd"
 
-INSTALL = "Install QMD with `npm install -g @tobilu/qmd`, under Node.js 22 or newer"
+INSTALL = "Install QMD on Node.js 22 or newer with `npm install -g @tobilu/qmd`"
 """What people are told who want it to work."""
 
 OUT_MAX_BYTES = 4 * 1024 * 1024

@@ -21,6 +21,10 @@ EVENTS = ("im.message.receive_v1", "im.message.recalled_v1")
 """Events that the app subscribes to."""
 
 
+REACTION_EVENTS = ("im.message.reaction.created_v1", "im.message.reaction.deleted_v1")
+"""Events for ``hear_reactions``; the scope ``im:message`` covers them."""
+
+
 def missing_of(granted: Collection[str]) -> list[str]:
     """The permissions that an app lacks."""
     return [scope for scope in SCOPES if scope not in granted]

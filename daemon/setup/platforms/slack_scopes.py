@@ -20,6 +20,9 @@ SCOPES = {
 }
 """Each scope of the bot's token, and its purpose."""
 
+REACTION_SCOPE = "reactions:read"
+"""For ``hear_reactions``: people's reactions to the bot's messages."""
+
 VIEW_SCOPE = "assistant:write"
 """Comes with ``agent_view``, which only some plans of Slack have; nothing is missing without it."""
 
@@ -28,10 +31,11 @@ PLACES = (_HERE.with_name("slack_manifest.yaml"), _HERE.parents[3] / "deploy" / 
 """In an installed package, and in a checkout."""
 
 
-def missing_of(granted: Iterable[str]) -> list[str]:
-    """Scopes that a token lacks, as ``scope (purpose)``."""
+def missing_of(granted: Iterable[str], *, hears_reactions: bool = False) -> list[str]:
+    """Scopes that a token lacks, as ``scope (purpose)``; ``hears_reactions``: also the one for reactions."""
     there = frozenset(granted)
-    return [f"{scope} ({why})" for scope, why in SCOPES.items() if scope not in there]
+    needed = {**SCOPES, **({REACTION_SCOPE: "to receive reactions"} if hears_reactions else {})}
+    return [f"{scope} ({why})" for scope, why in needed.items() if scope not in there]
 
 
 _BY_HTTP = (

@@ -38,7 +38,7 @@ class Rest:
                 return self._registered(bot, call)
             case ("GET", "gateway", "bot"):
                 starts = {"total": 1_000, "remaining": bot.starts_left, "reset_after": 60_000, "max_concurrency": 1}
-                return {"url": self.gateway, "shards": 1, "session_start_limit": starts}
+                return {"url": self.gateway, "shards": self.world.shards, "session_start_limit": starts}
             case ("GET", "guilds", guild, "roles"):
                 return self.world.guilds[guild].roles
             case ("POST", "users", "@me", "channels"):

@@ -45,7 +45,8 @@ class Socket:
         if self.world.greetings:
             await self.tell(self.world.greetings.pop(0))
         else:
-            await self.tell(HELLO, {"heartbeat_interval": self.heartbeat_s * 1_000})
+            odd = self.world.heartbeats
+            await self.tell(HELLO, {"heartbeat_interval": odd.pop(0) if odd else self.heartbeat_s * 1_000})
         async with anyio.create_task_group() as tg:
             tg.start_soon(self._bring)
             await self._listen()
@@ -132,6 +133,11 @@ class Socket:
             if self.session is not None:
                 self.session.acknowledged = max(self.session.acknowledged, content or 0)
             await self.tell(ACK)
+        elif op in (IDENTIFY, RESUME) and self.world.silent_logins:
+            self.world.silent_logins -= 1
+        elif op == RESUME and self.world.refused_resumes:
+            self.world.refused_resumes -= 1
+            await self.tell(INVALID, True)
         elif op == IDENTIFY:
             await self._identified(content)
         elif op == RESUME:

@@ -16,6 +16,7 @@ EPOCH_MS = 1_420_070_400_000
 TEXT_CHANNEL, DIRECT, THREAD, FORUM = 0, 1, 11, 15
 SAID, REPLY, STARTER = 0, 19, 21
 GUILDS, GUILD_MESSAGES, DIRECT_MESSAGES, MESSAGE_CONTENT = 1 << 0, 1 << 9, 1 << 12, 1 << 15
+GUILD_REACTIONS, DIRECT_REACTIONS = 1 << 10, 1 << 13
 CONTENT_FLAG = 1 << 19  # of an app: it may have the content of messages, being in few servers
 NONCE_S = 300.0  # how long a nonce is known
 
@@ -136,6 +137,20 @@ class Chat:
         event: Json = {"id": message.id, "channel_id": self.id}
         self.world.emit("MESSAGE_DELETE", event | self.where(), guild=self.guild)
 
+    def react(self, message: Message, emoji: str, *, by: Person, removed: bool = False) -> None:
+        """Mark a message, or (``removed``) take the mark away."""
+        people = message.reactions.setdefault(emoji, set())
+        (people.discard if removed else people.add)(by.id)
+        event: Json = {"user_id": by.id, "channel_id": self.id, "message_id": message.id, **self.where()}
+        event |= {"emoji": {"id": None, "name": emoji}, "burst": False, "type": 0}
+        if not removed:
+            event |= {"message_author_id": message.by.id}
+            event |= {"member": {"user": by.said(), "nick": None, "roles": []}} if self.guild else {}
+        self.tell_reaction(f"MESSAGE_REACTION_{'REMOVE' if removed else 'ADD'}", event)
+
+    def tell_reaction(self, kind: str, event: Json) -> None:
+        self.world.emit(kind, event, guild=self.guild, intent=GUILD_REACTIONS if self.guild else DIRECT_REACTIONS)
+
     def where(self) -> Json:
         return {"guild_id": self.guild.id} if self.guild else {}
 
@@ -211,6 +226,13 @@ class World(Changing):
         """Their tokens, and whether they were answered."""
         self.greetings: list[int] = []
         """Opcodes, without content, with which the next connections begin in place of a greeting."""
+        self.silent_logins = 0
+        """Logins that get no answer."""
+        self.refused_resumes = 0
+        """Resumes that are refused for now."""
+        self.heartbeats: list[Any] = []
+        """Intervals, in milliseconds, with which the next connections are greeted."""
+        self.shards = 1
         self.base_url = ""
         self.on_event: Callable[[Event], object] = lambda _event: None
         """Called when an event was sent on a connection."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import anyio
 
-from daemon.setup.platforms.feishu_scopes import EVENTS, SCOPES
+from daemon.setup.platforms.feishu_scopes import EVENTS, REACTION_EVENTS, SCOPES
 from tests.fakes.platform import Changing
 
 TOKEN_LASTS_S = 7_200
@@ -141,6 +141,17 @@ class Chat:
         self.world.changed()
         return message
 
+    def react(self, message: Message, emoji: str, *, by: Person, removed: bool = False) -> None:
+        """Have a person mark a message, or (``removed``) take the mark away."""
+        event = {
+            "message_id": message.id,
+            "reaction_type": {"emoji_type": emoji},
+            "operator_type": "user",
+            "user_id": {"open_id": by.id, "union_id": f"on_{by.id}", "user_id": ""},
+            "action_time": str(self.world.tick_ms()),
+        }
+        self.world.push(f"im.message.reaction.{'deleted' if removed else 'created'}_v1", event, chat=self.id)
+
     def recall(self, message: Message) -> None:
         """Have its author take a message back."""
         message.deleted = True
@@ -167,7 +178,7 @@ class App:
     name: str = "pond"
     status: int = 2
     scopes: set[str] = field(default_factory=lambda: set(SCOPES))
-    events: set[str] = field(default_factory=lambda: set(EVENTS))
+    events: set[str] = field(default_factory=lambda: {*EVENTS, *REACTION_EVENTS})
     tokens: dict[str, float] = field(default_factory=dict[str, float])  # until when each is valid
     waiting: list[Delivery] = field(default_factory=list[Delivery])
     arrived: anyio.Event = field(default_factory=anyio.Event)

@@ -244,6 +244,18 @@ class Channel:
             bot.tell(self._type(), event)
         self.world.changed()
 
+    def react(self, message: Message, name: str, *, by: Person, removed: bool = False) -> None:
+        """Have a person mark a message, or (``removed``) take the mark away."""
+        who = message.reactions.setdefault(name, [])
+        (who.remove if removed else who.append)(by.id)
+        ts = self.world.next_ts()
+        item = {"type": "message", "channel": self.id, "ts": message.ts}
+        event = {"user": by.id, "reaction": name, "item": item, "item_user": message.by.id, "event_ts": ts}
+        kind = "reaction_removed" if removed else "reaction_added"
+        for bot in self.bots():
+            bot.tell(kind, {"type": kind, **event})
+        self.world.changed()
+
     # What is seen
 
     def bots(self) -> list[Bot]:

@@ -50,7 +50,7 @@ class Methods:
             "editMessageText": self._edit_text, "deleteMessage": self._delete, "sendChatAction": self._action,
             "setMessageReaction": self._react, "setMyCommands": self._set_commands,
             "getMyCommands": self._get_commands, "deleteMyCommands": self._delete_commands, "getFile": self._get_file,
-            "getChat": self._get_chat, **dict.fromkeys(MEDIA, self._send_media),
+            "getChat": self._get_chat, "getChatMember": self._get_member, **dict.fromkeys(MEDIA, self._send_media),
         }  # fmt: skip
 
     def knows(self, method: str) -> bool:
@@ -65,6 +65,12 @@ class Methods:
     def _me(self, bot: Bot, _call: Call) -> Json:
         abilities = {"can_join_groups": True, "can_read_all_group_messages": not bot.privacy}
         return {**bot.person.said(), **abilities, "supports_inline_queries": False, "has_topics_enabled": False}
+
+    def _get_member(self, bot: Bot, call: Call) -> Json:
+        chat = self.chat(bot, call)
+        if call.integer("user_id") != bot.person.id:
+            raise bad("user not found")
+        return {"user": bot.person.said(), "status": "administrator" if chat.has_administrators else "member"}
 
     def chat(self, bot: Bot, call: Call) -> Chat:
         chat = self.world.chats.get((bot.person.id, call.integer("chat_id")))

@@ -127,6 +127,8 @@ class Chat:
     closed: str = ""  # why nothing can be sent here, a description of 403
     actions: list[tuple[float, str, int]] = field(default_factory=list[tuple[float, str, int]])
     """When a bot showed what it does here, what, and in which topic."""
+    has_administrators: bool = False
+    """Whether the bots are administrators of the group."""
 
     def said(self) -> Json:
         if self.person is not None:
@@ -175,11 +177,17 @@ class Chat:
         self.tell("edited_message", message)
 
     def react(self, message: Message, emoji: str, by: Person | None = None) -> None:
-        who = (by or self.person or self.world.somebody).said()
-        reaction = [{"type": "emoji", "emoji": emoji}]
+        """Mark a message, or (an empty ``emoji``) take the mark away; in a group, only administrators are told."""
+        person = by or self.person or self.world.somebody
+        old = message.reactions.pop(person.id, "")
+        if emoji:
+            message.reactions[person.id] = emoji
+        body = {"chat": self.said(), "message_id": message.id, "user": person.said(), "date": int(self.world.now())}
+        for name, each in (("old_reaction", old), ("new_reaction", emoji)):
+            body[name] = [{"type": "emoji", "emoji": each}] if each else []
         for bot in self.bots:
-            body = {"chat": self.said(), "message_id": message.id, "user": who, "date": int(self.world.now())}
-            bot.push("message_reaction", {**body, "old_reaction": [], "new_reaction": reaction})
+            if self.kind == "private" or self.has_administrators:
+                bot.push("message_reaction", body)
 
     def tell(self, kind: str, message: Message) -> None:
         for bot in self.bots:

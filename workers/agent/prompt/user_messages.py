@@ -64,7 +64,7 @@ _LIKE_A_NAME = re.compile(r"(?<=[\n\r\v\f\x85\u2028\u2029])\[")
 # The bracket first, which is looked for fast; then that it begins a line.
 _LIKE_OURS = re.compile(
     r"\[(?<![^\n\r\v\f\x85\u2028\u2029]\[)"
-    r"(?=Retry: |In reply to |Reminder |(?:image|document|audio|video|voice)(?: message)?[]:,])"
+    r"(?=Retry: |In reply to |Reminder |Reacted with |(?:image|document|audio|video|voice)(?: message)?[]:,])"
 )
 
 

@@ -153,7 +153,7 @@ def newest(lines: Sequence[Line], room_tokens: int) -> list[Line]:
     found: list[Line] = []
     most = room_tokens // LINE_SHARE
     for line in reversed(lines):
-        mark = f"[{line.time}] [a message of {line.tokens} tokens is left out here]"
+        mark = f"[{line.time}] [a message of {line.tokens} tokens is omitted here]"
         shown = line if line.tokens <= most else Line(mark, min(line.tokens, len(mark)), line.time)
         room_tokens -= shown.tokens
         if room_tokens < 0:

@@ -1,0 +1,49 @@
+"""Messages that a bot sent to a platform, by the platform's IDs: whether a person's reaction is to one of them.
+
+Key ``seen`` of the chat, with the ID ``posted:<platform's ID>``: the ID of the reply, in the form that other values of
+``seen`` have. The text stays in the log alone.
+"""
+
+import structlog
+
+from daemon.bus import Bus
+from daemon.errors import BusError, brief
+from daemon.sessionkey import SessionKey
+
+KEPT_S = 86_400.0
+"""A reaction to an older message is ignored; group context is kept for a day too."""
+
+_NO_CORRELATION = "0  "
+
+_log = structlog.get_logger()
+
+
+class PostedMessages:
+    """The sent messages of one channel instance."""
+
+    def __init__(self, bus: Bus, channel: str) -> None:
+        self._bus = bus
+        self._channel = channel
+
+    async def note(self, chat: SessionKey, reply: str, platform_id: str) -> None:
+        """Remember that a message is a part of ``reply``; failures are logged, because the message was sent."""
+        if not platform_id:
+            return
+        value = f"{_NO_CORRELATION}{reply}"
+        try:
+            await self._bus.call("SET", self._key(chat.chat, platform_id), value, "PX", round(KEPT_S * 1000))
+        except BusError as error:
+            _log.warning("posted.unsaved", channel=self._channel, reason=brief(error))
+
+    async def reply_of(self, chat: str, platform_id: str) -> str:
+        """The ID of the reply that a message is a part of; empty: the message is not the bot's, or too old.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        found: bytes | None = await self._bus.call("GET", self._key(chat, platform_id))
+        return (found or b"").decode(errors="replace").removeprefix(_NO_CORRELATION)
+
+    def _key(self, chat: str, platform_id: str) -> str:
+        # Threads share the key: most platforms do not state the thread of a message that was marked.
+        return self._bus.keys.seen(str(SessionKey(channel=self._channel, chat=chat)), f"posted:{platform_id}")
