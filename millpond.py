@@ -13,7 +13,7 @@ ROOMS = ("daemon", "channels", "workers")
 """Millpond's top-level packages; they lie beside this file."""
 
 MARK = "A room of Millpond:"
-"""How the docstring of each of our packages begins; a package installed over ours would not say so."""
+"""Words in the docstring of each of our packages; a package installed over ours would not say so."""
 
 
 def foreign_rooms(path: list[str], home: Path) -> list[str]:

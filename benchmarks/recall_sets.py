@@ -24,11 +24,12 @@ from benchmarks.recall_measure import Ground
 from benchmarks.result import Result
 from daemon import log
 from daemon.clock import stamp
+from daemon.config import MemorySearchConfig
 from daemon.recall.index.index_rows import add_messages
 from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
 from daemon.recall.index.passages import hits_of, places_of
 from daemon.recall.index.ranking import expanded, ranked
-from daemon.recall.recall import distinct
+from daemon.recall.recall import LOOKED_AT, SHORT, above, distinct, enough
 from daemon.recall.search_results import Hit, InPrompt
 from daemon.recall.search_terms import query_terms, terms
 
@@ -59,7 +60,7 @@ class _Outcome:
     found: tuple[float, float]
     """Among the first ``FEW`` and ``MANY`` hits."""
     shown: float
-    """100 if the first ``FEW`` snippets of a turn contain all of it."""
+    """100 if the snippets of a turn contain all of it."""
     within_reach: float
     """The messages that share a word with the question: a keyword search finds no others."""
     plain: tuple[float, float]
@@ -94,7 +95,7 @@ def _results(name: str, told: Sequence[_Outcome]) -> Iterable[Result]:
             limit=NOT_BELOW,
             limit_is="ratio, at least",
         )
-    yield _for_people(f"{name}: shown by {FEW}", _mean(one.shown for one in told))
+    yield _for_people(f"{name}: shown in a turn", _mean(one.shown for one in told))
     yield _for_people(f"{name}: share a word with the question", _mean(one.within_reach for one in told))
     cpu = median(one.cpu_ms for one in told)
     yield Result(name=f"{name}: CPU of a query", unit="ms", values=(cpu,), floor=0, floor_is="-", limit=20)
@@ -142,7 +143,9 @@ def _outcome(told: Conversation, index: Index, question: Question, plain: Baseli
     cpu_ms = 1_000 * (time.process_time() - began)
     places = index.ask(lambda connection: places_of(connection, [hit.docid for hit in hits]))
     at = [places[hit.docid].first for hit in hits]
-    snippets = [bare(hit.snippet) for hit in distinct(hits)[:FEW]]
+    looked_at = distinct(found(index, question.text, told.now, limit=LOOKED_AT))
+    wanted = above(looked_at, MemorySearchConfig().min_score, relative=True)[: SHORT * FEW]
+    snippets = [bare(hit.snippet) for hit in enough(wanted, FEW)]
     evidence = [told.messages[index].text for index in question.evidence]
     shown = all(is_shown(text, snippets) for text in evidence)
     return _Outcome(

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from daemon.events import Attachment, ChatKind, Quote
+from daemon.events import Attachment, ChatKind, Choice, Quote
 from daemon.printable import one_line
 
 NAME_CHARS = 128
@@ -51,6 +51,31 @@ class Arrival(msgspec.Struct, frozen=True, kw_only=True):
     """An emoji with which the sender marked the bot's message ``id``. Nothing was said; see ``reacted``."""
     original: str = ""
     """Of one that is ``deleted``: the message's own ``seen_as``, under which it may be said yet; empty: it is not."""
+
+
+class Press(msgspec.Struct, frozen=True, kw_only=True):
+    """One of the bot's buttons, pressed by a person."""
+
+    arrival: Arrival
+    """As a message of this person with the button's command as its text, and the id of the message with the button."""
+    who: str
+    """The platform's id of the only person who may press it; empty: everybody who may use the command."""
+
+
+PACKED_MAX_BYTES = 64
+"""Longest value of a button (Bot API, ``callback_data``; the other platforms take more)."""
+
+
+def packed(choice: Choice) -> str:
+    """A choice as the value of a button; empty if it is too long."""
+    value = f"{choice.who}|{choice.command}"
+    return value if len(value.encode()) <= PACKED_MAX_BYTES else ""
+
+
+def unpacked(value: str) -> tuple[str, str]:
+    """The only person who may press the button with this value, or an empty string, and its command."""
+    who, _, command = value.partition("|")
+    return who, command
 
 
 EMOJI_CHARS = 32

@@ -10,8 +10,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from channels.arrival import Arrival
-from daemon.events import Attachment, Inbound, Overheard
+from channels.arrival import Arrival, Press
+from daemon.events import Attachment, Choice, Inbound, Overheard
 from daemon.sessionkey import SessionKey
 
 Purpose = Literal["send", "begin", "edit"]
@@ -39,9 +39,11 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     attempt: str
     """Names this attempt at sending it, for platforms that recognise a repetition."""
     attachments: tuple[Attachment, ...] = ()
-    """One file at most, which then is the part, without a text; its path starts at the workspace of the bot."""
+    """One file at most, with a text of at most ``Limits.caption_max``; its path starts at the workspace of the bot."""
     reply_to: str = ""
     """The platform's id of the message that it answers; on the first part only."""
+    choices: tuple[Choice, ...] = ()
+    """Buttons below the text. A channel without buttons ignores them: the text names their commands too."""
     preview: bool = False
     """It is the beginning of a text that is still being written."""
     asked_by: str = ""
@@ -72,6 +74,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Largest file that can be fetched; 0: none can."""
     send_max_bytes: int
     """Largest file that can be sent; 0: none can."""
+    caption_max: int = 0
+    """Longest text that stands below a file in one message with it, as ``length`` counts; 0: files have no text."""
+    said_max: int = 0
+    """Longest message of a person, as ``length`` counts: the platform's apps split longer ones. 0: they split none."""
 
 
 class Health(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,6 +98,17 @@ class Intake(Protocol):
 
         Raises:
             BusUnavailable: it is not kept; the platform has to say it again.
+        """
+        ...
+
+    async def press(self, press: Press) -> str:
+        """Deal with a button that somebody pressed: its command is accepted as a message of theirs, once per question.
+
+        Empty: the command is accepted, now or before, and the buttons may go. Otherwise why not, a sentence for this
+        person alone.
+
+        Raises:
+            BusUnavailable: as for ``take``.
         """
         ...
 

@@ -8,6 +8,7 @@ import structlog
 
 from daemon.bus import Bus
 from daemon.errors import BusError, brief
+from daemon.events import Reply
 from daemon.sessionkey import SessionKey
 
 KEPT_S = 86_400.0
@@ -25,18 +26,19 @@ class PostedMessages:
         self._bus = bus
         self._channel = channel
 
-    async def note(self, chat: SessionKey, reply: str, platform_id: str) -> None:
+    async def note(self, reply: Reply, platform_id: str) -> None:
         """Remember that a message is a part of ``reply``; failures are logged, because the message was sent."""
         if not platform_id:
             return
-        value = f"{_NO_CORRELATION}{reply}"
+        chat = SessionKey.parse(reply.session)
+        value = f"{_NO_CORRELATION}{reply.session}#{reply.id.rpartition('#')[2]}"
         try:
             await self._bus.call("SET", self._key(chat.chat, platform_id), value, "PX", round(KEPT_S * 1000))
         except BusError as error:
             _log.warning("posted.unsaved", channel=self._channel, reason=brief(error))
 
     async def reply_of(self, chat: str, platform_id: str) -> str:
-        """The ID of the reply that a message is a part of; empty: the message is not the bot's, or too old.
+        """``<session>#<turn or kind>`` of the reply that a message is a part of; empty: not the bot's, or too old.
 
         Raises:
             BusUnavailable: Redis is away.

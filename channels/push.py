@@ -8,7 +8,7 @@ import structlog
 
 from channels.base import Channel
 from channels.intake import Intake, receive
-from channels.intake.intake import REST_S
+from channels.intake.receive_loop import REST_S
 from channels.outbox import Outbox
 from daemon.config import (
     DiscordConfig,

@@ -207,6 +207,20 @@ class SessionGrew(msgspec.Struct, frozen=True, kw_only=True, tag="session-grew")
     """Index one past the last message, counted from the first ever stored."""
 
 
+class Choice(msgspec.Struct, frozen=True, kw_only=True):
+    """One possible answer to a question of the bot: a button on platforms that have buttons.
+
+    The question's text names the command too, for all other platforms.
+    """
+
+    label: str
+    """What stands on the button."""
+    command: str
+    """The command that a person sends by choosing it, such as ``/link yes @3f9a01bc``; see ``daemon.choices``."""
+    who: str = ""
+    """The platform's id of the only person who may choose it; empty: everybody who may use the command."""
+
+
 class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply"):
     """A turn's answer, or what the bot says before or beside it, on its way to a push channel."""
 
@@ -220,6 +234,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, tag="reply"):
     """Files that go with it."""
     reply_to: str = ""
     """In a group, the platform's id of the message that it answers."""
+    answers: tuple[str, ...] = ()
+    """Ids of the messages that it answers, in a direct chat too."""
+    choices: tuple[Choice, ...] = ()
+    """The answers to its question, of which a person chooses one."""
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, tag="notice"):

@@ -8,7 +8,7 @@ from typing import Any, cast
 import msgspec
 
 from channels.arrival import Arrival, Sender
-from channels.base import Channel
+from channels.base import Channel, Limits
 from channels.intake import Intake, Shown
 from daemon.bus import Bus
 from daemon.config import AccessConfig, BotConfig, TestingConfig
@@ -22,9 +22,16 @@ _orders = itertools.count(1)
 
 
 class Silent:
-    """As much of a channel as an intake knows: its name."""
+    """As much of a channel as an intake knows: its name, and how long a text of a person can be."""
 
     name = NAME
+
+    def __init__(self, said_max: int) -> None:
+        nothing: dict[str, Any] = dict.fromkeys((field.name for field in msgspec.structs.fields(Limits)), 0)
+        self.limits = Limits(**{**nothing, "said_max": said_max})
+
+    def length(self, text: str) -> int:
+        return len(text)
 
 
 def with_channel(process: Process, *, access: AccessConfig = OPEN, admins: Sequence[str] = (), **more: Any) -> Process:
@@ -35,9 +42,9 @@ def with_channel(process: Process, *, access: AccessConfig = OPEN, admins: Seque
     return replace(process, config=config)
 
 
-def intake_of(process: Process, *, shown: Shown | None = None) -> Intake:
+def intake_of(process: Process, *, shown: Shown | None = None, said_max: int = 0) -> Intake:
     config = cast("TestingConfig", process.config.channels[NAME])
-    return Intake(process, cast("Channel", Silent()), config, shown=shown)
+    return Intake(process, cast("Channel", Silent(said_max)), config, shown=shown)
 
 
 def an_arrival(text: str = "hello", *, who: str = "ann", chat: str = "", is_bot: bool = False, **more: Any) -> Arrival:

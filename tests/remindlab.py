@@ -75,7 +75,7 @@ class RemindLab:
 
     async def sweep(self, process: Process | None = None) -> None:
         """Look for reminders once, as a worker does all the time."""
-        await ReminderSweep(process or self.process).look()
+        await ReminderSweep(process or self.process).look(0)
 
     async def waiting(self, session: str = "web:ann") -> list[Inbound]:
         """The messages that wait in a session."""

@@ -1,6 +1,8 @@
-"""Does the work: turns and consolidation.
+"""A room of Millpond: does the work: turns and consolidation.
 
 No public names: import from the modules.
 Begin with ``session_consumer`` (claims sessions and starts work) and ``agent``. ``message_format`` handles messages of
 the model API.
+
+A room of Millpond: ``millpond.py`` looks for these words.
 """

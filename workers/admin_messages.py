@@ -9,7 +9,7 @@ from daemon.bus import Bus
 from daemon.clock import Clock, stamp
 from daemon.config import BotConfig, Config, PushConfig
 from daemon.errors import BadSessionKey, BusError
-from daemon.events import Notice, Reply
+from daemon.events import Choice, Notice, Reply
 from daemon.session import SessionNotice, tell
 from daemon.sessionkey import SessionKey
 from daemon.usage import (
@@ -27,8 +27,15 @@ from daemon.usage import (
 from daemon.wording import text as say
 
 
-async def tell_administrators(
-    bus: Bus, config: Config, clock: Clock, bot: BotConfig, text: str, *, besides: str = ""
+async def tell_administrators(  # noqa: PLR0913 - what is told and to whom; a struct would be used here alone
+    bus: Bus,
+    config: Config,
+    clock: Clock,
+    bot: BotConfig,
+    text: str,
+    choices: tuple[Choice, ...] = (),
+    *,
+    besides: str = "",
 ) -> None:
     """Send ``text`` to each administrator of ``bot`` who is named with a push channel, except ``besides``.
 
@@ -38,12 +45,12 @@ async def tell_administrators(
     for admin in filter(_is_chat, bot.admins):
         channel = SessionKey.parse(admin).channel
         if admin != besides and isinstance(config.channels.get(channel), PushConfig):
-            await tell(bus, config.queue, admin, _word(admin, channel, text, stamp(clock.now())))
+            await tell(bus, config.queue, admin, _word(admin, channel, text, choices, stamp(clock.now())))
 
 
-def _word(session: str, channel: str, text: str, now: str) -> SessionNotice:
+def _word(session: str, channel: str, text: str, choices: tuple[Choice, ...], now: str) -> SessionNotice:
     name = f"warned-{now}-{token_hex(4)}"
-    reply = Reply(id=f"{session}#{name}", session=session, turn=0, text=text, correlation=name)
+    reply = Reply(id=f"{session}#{name}", session=session, turn=0, text=text, correlation=name, choices=choices)
     return SessionNotice(notice=Notice(kind="parked", text=text, time=now), reply=reply, out_channel=channel)
 
 

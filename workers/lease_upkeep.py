@@ -36,7 +36,8 @@ class ClaimHold:
     def stop(self, upto: str) -> None:
         """End the work because a person wants it, unless the stop is older than what is being answered."""
         waiting = self.claim.begun.waiting
-        if upto and waiting and after(upto, waiting[0].stream_id):
+        # A message that its sender deleted is its own stop.
+        if upto and waiting and not after(waiting[0].stream_id, upto):
             self.stop_upto = upto
             self._cancel()
 

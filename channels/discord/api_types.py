@@ -1,6 +1,7 @@
 """The objects of Discord's API, with the fields that are read here. Missing and unknown fields are ignored."""
 
 import re
+from typing import Annotated
 
 import msgspec
 
@@ -9,6 +10,9 @@ DISCORD_EPOCH_MS = 1_420_070_400_000
 
 is_snowflake = re.compile(r"\d{1,20}", re.ASCII).fullmatch
 """An ID of Discord."""
+
+Snowflake = Annotated[str, msgspec.Meta(pattern=r"\A[0-9]{1,20}\Z")]
+"""An ID that becomes a part of an address."""
 
 THREADS = frozenset({10, 11, 12})
 """Types of channels that are threads (Resources, "Channel Types")."""
@@ -112,8 +116,8 @@ class Message(Content, frozen=True, kw_only=True):
     """A message."""
 
     id: str
-    channel_id: str = ""
-    guild_id: str | None = None
+    channel_id: Snowflake = ""
+    guild_id: Snowflake | None = None
     type: int = 0
     author: User | None = None
     member: Member | None = None
@@ -129,10 +133,10 @@ class Message(Content, frozen=True, kw_only=True):
 class Deleted(Shape, frozen=True, kw_only=True):
     """Deleted messages of a channel."""
 
-    channel_id: str
+    channel_id: Snowflake
     id: str = ""
     ids: tuple[str, ...] = ()
-    guild_id: str | None = None
+    guild_id: Snowflake | None = None
 
 
 class Emoji(Shape, frozen=True, kw_only=True):
@@ -145,9 +149,9 @@ class Emoji(Shape, frozen=True, kw_only=True):
 class ReactionChange(Shape, frozen=True, kw_only=True):
     """A person marked a message or took the mark away; without a user, all marks were removed."""
 
-    channel_id: str
+    channel_id: Snowflake
     message_id: str
-    guild_id: str | None = None
+    guild_id: Snowflake | None = None
     user_id: str = ""
     message_author_id: str = ""
     """Of an added mark: whose the message is."""
@@ -161,7 +165,7 @@ class Channel(Shape, frozen=True, kw_only=True):
     id: str
     type: int = 0
     name: str | None = None
-    parent_id: str | None = None
+    parent_id: Snowflake | None = None
 
     @property
     def thread_of(self) -> str:
@@ -200,21 +204,30 @@ class Option(Shape, frozen=True, kw_only=True):
 
 
 class CommandCall(Shape, frozen=True, kw_only=True):
-    """A slash command."""
+    """A slash command, or a button."""
 
     name: str = ""
+    custom_id: str = ""
+    """Of a button: its value."""
     options: tuple[Option, ...] = ()
 
 
-class Interaction(Shape, frozen=True, kw_only=True):
-    """A use of a slash command (type 2)."""
+class PressedMessage(Shape, frozen=True, kw_only=True):
+    """The message with a button."""
 
-    id: str
+    id: str = ""
+
+
+class Interaction(Shape, frozen=True, kw_only=True):
+    """A use of a slash command (type 2), or of a button (type 3)."""
+
+    id: Snowflake
     token: str
     type: int = 0
-    channel_id: str = ""
-    guild_id: str | None = None
+    channel_id: Snowflake = ""
+    guild_id: Snowflake | None = None
     data: CommandCall = CommandCall()
+    message: PressedMessage | None = None
     member: Member | None = None
     user: User | None = None
 

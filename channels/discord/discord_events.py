@@ -112,8 +112,8 @@ def reaction_of(kind: str, event: ReactionChange, me: Me, place: Place) -> Arriv
 
 def read_command(event: Interaction, place: Place) -> Arrival | None:
     """The slash command as a message; None: another interaction."""
-    user = event.user or (event.member.user if event.member else None)
-    if event.type != 2 or user is None or not is_snowflake(event.id):
+    sender = person_of(event)
+    if event.type != 2 or sender is None or not is_snowflake(event.id):
         return None
     values = (str(option.value).strip() for option in event.data.options)
     return Arrival(
@@ -124,9 +124,15 @@ def read_command(event: Interaction, place: Place) -> Arrival | None:
         thread=place.thread,
         chat_kind=kind_of(event.guild_id),
         chat_name=place.name,
-        sender=Sender(id=user.id, name=name_of(user, event.member), is_bot=user.bot),
+        sender=sender,
         text=" ".join(filter(None, (f"/{event.data.name}", *values))),
     )
+
+
+def person_of(event: Interaction) -> Sender | None:
+    """The person who uses a command or presses a button; None: unknown."""
+    user = event.user or (event.member.user if event.member else None)
+    return Sender(id=user.id, name=name_of(user, event.member), is_bot=user.bot) if user else None
 
 
 def sender_of(message: Message) -> Sender | None:

@@ -2,7 +2,10 @@
 
 import random
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import TypeVar
+from urllib.parse import quote
 
 import anyio
 import anyio.abc
@@ -14,6 +17,7 @@ from channels.base import Intake
 from channels.discord.api import Api, Request
 from channels.discord.api_outcome import Rejected
 from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message, ReactionChange
+from channels.discord.buttons import answer_to, read_press
 from channels.discord.channel_directory import ChannelDirectory
 from channels.discord.discord_events import REACTIONS, Me, deleted, reaction_of, read, read_command
 from channels.discord.gateway_session import Progress
@@ -30,12 +34,6 @@ AWAY_PAUSE_S = 0.5
 
 ANSWER_S = 3.0
 """Time in which Discord expects the answer to a slash command (Interactions, "Receiving and Responding")."""
-
-SHOWN_TO_ONE = 1 << 6
-"""Flag of an answer that only the person sees who used the command."""
-
-MESSAGE_ANSWER = 4
-"""Type of an answer that is a message."""
 
 HEARD = frozenset(
     {"MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK", "INTERACTION_CREATE", *REACTIONS}
@@ -63,6 +61,7 @@ _interaction = msgspec.json.Decoder(Interaction).decode
 _channel = msgspec.json.Decoder(Channel).decode
 _guild = msgspec.json.Decoder(Guild).decode
 _log = structlog.get_logger()
+_T = TypeVar("_T")
 
 
 class EventInlet:
@@ -121,9 +120,12 @@ class EventInlet:
             metrics.UPDATES.labels(self._channel, "failed").inc()
 
     async def _handed_in(self, arrival: Arrival) -> None:
+        await self._kept(partial(self._intake.take, arrival))
+
+    async def _kept(self, hand_in: Callable[[], Awaitable[_T]]) -> _T:
         while True:
             try:
-                return await self._intake.take(arrival)
+                return await hand_in()
             except BusUnavailable as error:
                 # Discord does not repeat an event on the same connection.
                 _log.warning("update.waits", channel=self._channel, reason=brief(error))
@@ -155,11 +157,15 @@ class EventInlet:
                 yield arrival
 
     async def _answer(self, event: Interaction) -> None:
-        """Tell the person that the command was received; its result is a message of its own."""
-        data = {"content": say("command_received", self._language), "flags": SHOWN_TO_ONE}
-        path = f"/interactions/{event.id}/{event.token}/callback"
+        """Tell the person that the command was received, or deal with a button; the result is a message of its own."""
+        place = await self._directory.place(event.channel_id, event.guild_id)
+        if (press := read_press(event, place)) is not None:
+            answer = answer_to(await self._kept(partial(self._intake.press, press)))
+        else:
+            answer = answer_to(say("command_received", self._language))
+        path = f"/interactions/{event.id}/{quote(event.token, safe='')}/callback"
         try:
-            await self._api.call(Request("POST", path, {"type": MESSAGE_ANSWER, "data": data}), timeout_s=ANSWER_S)
+            await self._api.call(Request("POST", path, answer), timeout_s=ANSWER_S)
         except Rejected:
             pass  # too late: Discord shows an error, and the result all the same
         except ChannelError as error:

@@ -11,6 +11,7 @@ from channels.base import Part
 from channels.discord.api import Api, Request, Upload, left_s
 from channels.discord.api_outcome import NO_HISTORY, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected
 from channels.discord.api_types import is_snowflake
+from channels.discord.buttons import components_of
 from channels.discord.markdown import discord_markdown, length
 from channels.file_transfer import content_of
 from channels.link_spoofing import honest
@@ -76,6 +77,8 @@ class MessageSender:
             "enforce_nonce": not part.preview,
             **_quiet(),
         }
+        if components := components_of(part):
+            body["components"] = components
         if uploads:
             body["attachments"] = [{"id": number, "filename": each.name} for number, each in enumerate(uploads)]
         if is_snowflake(part.reply_to):

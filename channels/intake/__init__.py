@@ -4,6 +4,7 @@ Public: ``receive`` passes the events of one channel to its ``Intake``.
 Begin with ``intake``. ``group_messages`` has the rules of groups, ``message_bursts`` the order of many messages.
 """
 
-from channels.intake.intake import Intake, Shown, receive
+from channels.intake.intake import Intake, Shown
+from channels.intake.receive_loop import receive
 
 __all__ = ["Intake", "Shown", "receive"]

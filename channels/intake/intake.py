@@ -4,15 +4,15 @@ import secrets
 from collections.abc import Sequence
 from typing import Protocol
 
-import anyio
 import msgspec
 import structlog
 
-from channels.arrival import Arrival, cleaned
+from channels.arrival import Arrival, Press, cleaned
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
+from channels.intake.arrival_case import ArrivalCase, session_of, text_of
 from channels.intake.group_messages import GroupContext, LoopGuard, place_of
-from channels.intake.message_bursts import plain
+from channels.intake.message_bursts import PASTE_S, Pastes, plain
 from channels.intake.reactions import Reactions
 from daemon import metrics
 from daemon.access import (
@@ -25,6 +25,7 @@ from daemon.access import (
     Stranger,
     is_kept_from_members,
     is_listed,
+    may,
     verdict,
 )
 from daemon.bus import Accepted, command_of
@@ -36,17 +37,6 @@ from daemon.process import Process
 from daemon.session import MessageEdits
 from daemon.sessionkey import SessionKey
 from daemon.wording import text as say
-
-# One arrival on its way through the intake.
-
-
-class ArrivalCase(msgspec.Struct, frozen=True, kw_only=True):
-    """What is judged."""
-
-    arrival: Arrival
-    session: SessionKey
-    correlation: str
-
 
 ALBUM_S = 1.0
 """How long the parts of one message are collected: they arrive as separate updates within some tenths of a second."""
@@ -83,6 +73,7 @@ class Intake:
         self._reactions = Reactions(process.bus, channel.name)
         self._amendments = MessageEdits(process.bus, process.config.queue)
         self._shown = shown or _Nothing()
+        self._pastes = Pastes(channel.length, channel.limits.said_max)
 
     async def run(self) -> None:
         """Listen for approvals and bans until cancelled; without it, they take effect some seconds later."""
@@ -113,14 +104,44 @@ class Intake:
             done += taken or 1
         return done
 
+    async def press(self, press: Press) -> str:
+        """See ``channels.base.Intake``."""
+        arrival, correlation, language = cleaned(press.arrival), secrets.token_hex(8), self._bot.language
+        session, command = session_of(self._name, arrival), command_of(arrival.text)
+        if session is None or not command:
+            return say("choice_old", language)
+        # Whoever presses: one question is answered once.
+        arrival = msgspec.structs.replace(arrival, seen_as=f"press {arrival.id}")
+        case = ArrivalCase(arrival=arrival, session=session, correlation=correlation)
+        with structlog.contextvars.bound_contextvars(
+            channel=self._name, message_id=arrival.id[:LOGGED_CHARS], correlation=correlation
+        ):
+            outcome, text = await self._pressed(case, only=press.who)
+            metrics.ARRIVALS.labels(self._name, outcome).inc()
+        return text
+
+    async def _pressed(self, case: ArrivalCase, *, only: str) -> tuple[str, str]:
+        """The outcome of a press, in a word, and the text for the person."""
+        arrival, inbound, language = case.arrival, self._inbound(case), self._bot.language
+        heard = verdict(self._config.access, await self._access.entries(), self._speaker(arrival))
+        if heard != "heard" or only not in ("", arrival.sender.id) or not may(self._bot, inbound, inbound.command):
+            return "refused", say("choice_not_yours", language)
+        try:
+            accepted = await accept(self._process, inbound, seen_as=arrival.seen_as)
+        except InboundError as error:
+            return "refused", self._refusal(error)
+        except SessionFull as error:
+            return "full", say("session_full", language, seconds=round(error.retry_after_s))
+        return accepted.status, ""
+
     async def _take_plain(self, run: Sequence[Arrival]) -> int:
         """Queue a run of messages by one script; returns how many were handled. With 0, the first one is handled alone.
 
         Raises:
             BusUnavailable: none of them is kept.
         """
-        session = _session(self._name, run[0]) if len(run) > 1 else None
-        if session is None:
+        session = session_of(self._name, run[0]) if len(run) > 1 else None
+        if session is None or any(self._pastes.is_piece(each) for each in run):
             return 0
         if verdict(self._config.access, await self._access.entries(), self._speaker(run[0])) != "heard":
             return 0
@@ -147,7 +168,7 @@ class Intake:
         return len(run)
 
     async def _dealt_with(self, arrival: Arrival, correlation: str) -> str:
-        session = _session(self._name, arrival)
+        session = session_of(self._name, arrival)
         if session is None:
             _log.warning(
                 "arrival.unreadable",
@@ -180,6 +201,9 @@ class Intake:
 
     async def _hear(self, case: ArrivalCase) -> str:
         """As ``_judge``, for an accepted sender."""
+        if not case.arrival.mentioned and self._pastes.follows(case.arrival):
+            # Only the first piece of a long message in a group names the bot.
+            case = msgspec.structs.replace(case, arrival=msgspec.structs.replace(case.arrival, mentioned=True))
         arrival = case.arrival
         command = command_of(arrival.text)
         place = place_of(self._config.access, arrival, command)
@@ -276,7 +300,11 @@ class Intake:
     async def _accept(self, case: ArrivalCase) -> str:
         arrival, session = case.arrival, case.session
         inbound = self._inbound(case)
-        window_s = max(self._config.debounce_s, ALBUM_S) if arrival.album else self._config.debounce_s
+        window_s = self._config.debounce_s
+        if arrival.album:
+            window_s = max(window_s, ALBUM_S)
+        if not inbound.command and self._pastes.is_piece(arrival):
+            window_s = max(window_s, PASTE_S)
         try:
             accepted = await accept(
                 self._process,
@@ -301,7 +329,7 @@ class Intake:
             channel=self._name,
             chat=arrival.chat,
             thread=arrival.thread,
-            text=_text(arrival, bot=self._config.bot),
+            text=text_of(arrival, bot=self._config.bot),
             sender_id=arrival.sender.id,
             sender_name=arrival.sender.name,
             message_id=arrival.id,
@@ -349,41 +377,3 @@ class Intake:
             reply_to=reply_to,
         )
         await self._lines.say(line)
-
-
-def _session(channel: str, arrival: Arrival) -> SessionKey | None:
-    key = SessionKey(channel=channel, chat=arrival.chat, thread=arrival.thread)
-    try:
-        return SessionKey.parse(str(key))
-    except (InboundError, UnicodeEncodeError):
-        return None
-
-
-def _text(arrival: Arrival, *, bot: str) -> str:
-    # A mention without text asks the bot to react to the earlier messages.
-    is_bare = arrival.chat_kind == "group" and not arrival.text.strip() and not arrival.attachments
-    return f"@{bot}" if is_bare else arrival.text
-
-
-# Having an adapter receive for as long as the process runs.
-
-REST_S = 5.0
-"""Pause before an adapter that failed receives again: it deals itself with a platform that is away."""
-
-
-async def receive(process: Process, channel: Channel, intake: Intake) -> None:
-    """Let ``channel`` hand in what its platform says, until the process stops."""
-    async with anyio.create_task_group() as tg:
-        tg.start_soon(intake.run)
-        tg.start_soon(_receive, channel, intake)
-        await process.stopping.wait()
-        tg.cancel_scope.cancel()
-
-
-async def _receive(channel: Channel, intake: Intake) -> None:
-    while True:
-        try:
-            return await channel.receive(intake)
-        except Exception as error:  # noqa: BLE001 - the service's top: a bug in one adapter must not end the others
-            _log.exception("receive.failed", channel=channel.name, reason=type(error).__name__)
-        await anyio.sleep(REST_S)

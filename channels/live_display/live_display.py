@@ -1,7 +1,7 @@
 """All that a chat of one channel instance is shown beside the replies themselves."""
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 import anyio
@@ -19,12 +19,13 @@ from daemon.events import Inbound, Live, Moved, Notice, Reply, ToolEvent
 from daemon.process import Process
 from daemon.sessionkey import SessionKey, encode_part
 
-# Messages marked once they are accepted. Best effort: a mark that cannot be made is not made.
+# Messages marked from their acceptance to their answer. Best effort: a mark that cannot be made is not made.
 
 WAITING_MAX = 1_000
-"""Marks still to be made; older ones are left out."""
+"""Marks of a worker still to be made; older ones are left out."""
 
 AT_ONCE = 4
+"""Workers; those of one session are made by the same worker, in order."""
 
 TIMEOUT_S = 3.0
 
@@ -37,36 +38,46 @@ class Reactions:
     def __init__(self, channel: Channel, *, sign: str) -> None:
         self._channel = channel
         self._sign = sign
-        self._waiting: deque[Inbound] = deque(maxlen=WAITING_MAX)
-        self._asked = anyio.Event()
+        self._waiting = [deque[tuple[str, str, str]](maxlen=WAITING_MAX) for _ in range(AT_ONCE)]
+        """Session, message ID and sign; an empty sign removes the mark."""
+        self._asked = [anyio.Event() for _ in range(AT_ONCE)]
 
     def mark(self, inbound: Inbound) -> None:
         """Have a message marked."""
-        if self._sign:
-            self._waiting.append(inbound)
-            self._asked.set()
+        self._ask(str(inbound.session), (inbound.id,), self._sign)
+
+    def clear(self, reply: Reply) -> None:
+        """Have the marks removed from the messages that ``reply`` answers."""
+        self._ask(reply.session, reply.answers, "")
+
+    def _ask(self, session: str, message_ids: Sequence[str], sign: str) -> None:
+        if not self._sign:
+            return
+        worker = hash(session) % AT_ONCE
+        self._waiting[worker].extend((session, message_id, sign) for message_id in message_ids)
+        self._asked[worker].set()
 
     async def run(self) -> None:
         """Mark, for ever."""
         async with anyio.create_task_group() as tg:
-            for _ in range(AT_ONCE):
-                tg.start_soon(self._work)
+            for worker in range(AT_ONCE):
+                tg.start_soon(self._work, worker)
 
-    async def _work(self) -> None:
+    async def _work(self, worker: int) -> None:
         while True:
-            while self._waiting:
-                await self._react(self._waiting.popleft())
-            self._asked = anyio.Event() if self._asked.is_set() else self._asked
-            await self._asked.wait()
+            while self._waiting[worker]:
+                await self._react(*self._waiting[worker].popleft())
+            self._asked[worker] = anyio.Event()
+            await self._asked[worker].wait()
 
-    async def _react(self, inbound: Inbound) -> None:
+    async def _react(self, session: str, message_id: str, sign: str) -> None:
         try:
             with anyio.move_on_after(TIMEOUT_S):
-                await self._channel.react(inbound.session, inbound.id, self._sign, timeout_s=TIMEOUT_S)
+                await self._channel.react(SessionKey.parse(session), message_id, sign, timeout_s=TIMEOUT_S)
         except ChannelError as error:
-            _log.debug("reaction.failed", session=str(inbound.session), reason=brief(error))
+            _log.debug("reaction.failed", session=session, reason=brief(error))
         except Exception as error:  # noqa: BLE001 - a bug in a mere mark must not end what is sent
-            _log.exception("reaction.failed", session=str(inbound.session), reason=type(error).__name__)
+            _log.exception("reaction.failed", session=session, reason=type(error).__name__)
 
 
 _decode = msgspec.json.Decoder(Live | ToolEvent | Moved | Notice).decode
@@ -116,6 +127,7 @@ class LiveDisplay:
         """Called when ``reply`` is in the chat, or never will be."""
         if self.streams:
             self._streamer.delivered(reply)
+        self._reactions.clear(reply)
         self._typist.look(reply.session)
 
     async def _listen(self) -> None:

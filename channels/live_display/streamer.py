@@ -38,6 +38,9 @@ NO_ROOM_S = 0.5
 REFUSED_S = 2.0
 """Pause after a refusal that does not say how long."""
 
+CHAT_REST_MAX_S = 60.0
+"""Longest time for which a refused preview delays the replies to its chat; then the platform is asked again."""
+
 DEALT_WITH_MAX = 10_000
 """Sessions whose last finished reply is remembered, so that late previews of it are not shown."""
 
@@ -194,6 +197,9 @@ class Streamer:
                 await self._do(lead, draft, act)
             except SendRefused as error:
                 self._rest(draft, REFUSED_S if error.retry_after_s is None else error.retry_after_s)
+                if error.retry_after_s:
+                    # The reply to the chat would be refused too, and might make the pause longer.
+                    self._pace.rest(draft.session, min(error.retry_after_s, CHAT_REST_MAX_S))
             except ChannelError as error:
                 self._rest(draft, REFUSED_S)
                 _log.info("preview.failed", session=draft.session, reason=brief(error))

@@ -6,11 +6,10 @@ whether something has arrived, and the platform can be asked, it is looked for b
 
 import itertools
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-import anyio
-import msgspec
 import structlog
 
 from channels.base import Channel, Finds, Part
@@ -18,79 +17,15 @@ from channels.delivery_lookup import found
 from channels.leader_election import Lease
 from channels.live_display import LiveDisplay
 from channels.outbox.delivery_state import Asking, DeliveryState, NextStep, Place, Shown, Step, UnknownAttempt
+from channels.outbox.reply_parts import PartContent, ReplyParts
 from channels.posted_messages import PostedMessages
 from channels.send_rate import TokenBucket
-from channels.text import pieces
 from daemon import metrics
 from daemon.concurrency.shared_timeout import SharedTimeout
 from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown, brief
-from daemon.events import Attachment, Reply
+from daemon.events import Reply
 from daemon.sessionkey import SessionKey
 from daemon.traces import Span
-from daemon.wording import Language
-from daemon.wording import text as say
-
-# What the parts of a reply hold: pieces of its text first, then its files, each a part of its own.
-
-IN_THREAD_CHARS = 16_000
-"""A longer text is cut in a thread: it would hold up everything else for longer than a few milliseconds."""
-
-
-class PartContent(msgspec.Struct, frozen=True, kw_only=True):
-    """What goes into one part."""
-
-    text: str = ""
-    document: str = ""
-    attachments: tuple[Attachment, ...] = ()
-    """One at most: of several, nobody could know which of them arrived."""
-
-
-class ReplyParts:
-    """Makes parts of replies for one channel; the same reply always gives the same."""
-
-    def __init__(self, channel: Channel, *, parts_max: int, language: Language) -> None:
-        self._channel = channel
-        self._parts_max = parts_max
-        self._language: Language = language
-
-    def at_once(self, reply: Reply) -> list[PartContent] | None:
-        """The only part of most replies, a text that needs no cutting; None: see ``of``."""
-        text = reply.text
-        if reply.attachments or len(text) > IN_THREAD_CHARS or not text.strip():
-            return None
-        return [PartContent(text=text)] if self._channel.length(text) <= self._channel.limits.part_max else None
-
-    async def of(self, reply: Reply) -> list[PartContent]:
-        """The parts of a reply; none when there is nothing to be sent."""
-        left_out = [file for file in reply.attachments if not self._can_be_sent(file)]
-        # A spoken answer is the text once more.
-        told = [self._too_large(file) for file in left_out if file.kind != "voice"]
-        text = "\n\n".join((reply.text, *told)).lstrip() if told else reply.text
-        if len(text) > IN_THREAD_CHARS:
-            found = await anyio.to_thread.run_sync(self._pieces, text)
-        elif self._channel.length(text) <= self._channel.limits.part_max:
-            found = [PartContent(text=text)] if text.strip() else []
-        else:
-            found = self._pieces(text)
-        if reply.attachments:
-            found += [PartContent(attachments=(file,)) for file in reply.attachments if file not in left_out]
-        return found
-
-    def _pieces(self, text: str) -> list[PartContent]:
-        limits = self._channel.limits
-        # A text that is too large for a file goes in as many parts as it takes: no part is shorter than a character.
-        as_file = len(text.encode()) <= limits.send_max_bytes
-        parts_max = self._parts_max if as_file else len(text)
-        cut = pieces(text, limits.part_max, self._channel.length, parts_max=parts_max)
-        return [PartContent(text=piece.text, document=piece.document) for piece in cut]
-
-    def _can_be_sent(self, file: Attachment) -> bool:
-        return 0 < self._channel.limits.send_max_bytes >= file.size_bytes
-
-    def _too_large(self, file: Attachment) -> str:
-        megabytes = f"{file.size_bytes / 1_000_000:,.1f}"
-        return say("file_too_large", self._language, name=file.name or file.path, megabytes=megabytes)
-
 
 CHATS_KEPT = 10_000
 """Chats of which it is known that something was sent to them."""
@@ -119,10 +54,10 @@ class Means:
     posted: PostedMessages | None = None
     """Remembers sent messages, if reactions to them are of interest."""
 
-    async def note_posted(self, chat: SessionKey, reply: Reply, platform_id: str) -> None:
+    async def note_posted(self, reply: Reply, platform_id: str) -> None:
         """Remember a message that was sent."""
         if self.posted is not None:
-            await self.posted.note(chat, reply.id, platform_id)
+            await self.posted.note(reply, platform_id)
 
 
 @dataclass(kw_only=True)
@@ -169,6 +104,11 @@ class Delivery:
                     return False
             except SendRejected as error:
                 _log.warning("reply.rejected", session=reply.session, reason=brief(error))
+                if contents[number].attachments and contents[number].text:
+                    # It may be the file alone that the platform refuses.
+                    with suppress(SendRejected):
+                        if not await self._part(chat, place, PartContent(text=contents[number].text)):
+                            return False
                 await self.bury(stream_id, reply, reason=f"rejected: {error}", attempts=1)
                 return True
             if not place.last:
@@ -256,7 +196,7 @@ class Delivery:
         if not platform_id:
             return "looked"
         self.ledger.note(doubt.of(step), "found", platform_id)
-        await self.means.note_posted(chat, step.place.reply, platform_id)
+        await self.means.note_posted(step.place.reply, platform_id)
         self._note(step, "found")
         return None
 
@@ -283,7 +223,7 @@ class Delivery:
             raise
         self.ledger.note(step, "sent", platform_id, self._span(step, began, "done"))
         self._count("sent")
-        await self.means.note_posted(chat, step.place.reply, platform_id)
+        await self.means.note_posted(step.place.reply, platform_id)
 
     async def _edit(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:
         """Have the preview say the part; False when it has to be sent after all. Errors as for ``_send``."""
@@ -297,7 +237,7 @@ class Delivery:
             return False
         self.ledger.note(step, "edited", platform_id, self._span(step, began, "done"))
         self._count("sent")
-        await self.means.note_posted(chat, reply, platform_id)
+        await self.means.note_posted(reply, platform_id)
         return True
 
     async def _edited(self, chat: SessionKey, step: Step, content: PartContent, platform_id: str) -> bool:
@@ -391,6 +331,7 @@ def _part_of(step: Step, content: PartContent, *, preview: bool = False) -> Part
         document=content.document,
         attempt=step.mark,
         attachments=content.attachments,
+        choices=place.reply.choices if place.last else (),
         reply_to=place.reply.reply_to if place.part == 0 else "",
         preview=preview,
     )

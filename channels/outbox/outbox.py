@@ -7,10 +7,11 @@ import anyio
 from channels.base import Channel
 from channels.leader_election import Leader, Lease
 from channels.live_display import DisplayLeader, LiveDisplay
-from channels.outbox.delivery import Delivery, Means, ReplyParts
+from channels.outbox.delivery import Delivery, Means
 from channels.outbox.delivery_state import DeliveryState
 from channels.outbox.leader_term import LeaderTerm
 from channels.outbox.out_feed import OutFeed
+from channels.outbox.reply_parts import ReplyParts
 from channels.posted_messages import PostedMessages
 from channels.send_rate import TokenBucket
 from daemon.concurrency.shared_timeout import SharedTimeout

@@ -31,6 +31,14 @@ class TokenBucket:
         """When the next one that has to wait for a bucket may come back, by the event loop's clock."""
         self._promised: dict[str, float] = {}
         """When a chat that has to wait may come back."""
+        self._refused: dict[str, float] = {}
+        """Chats that the platform has told to wait, and until when."""
+
+    def rest(self, chat: str, seconds: float) -> None:
+        """Let nothing through to ``chat`` for ``seconds``: the platform refuses it until then (status 429)."""
+        now = anyio.current_time()
+        self._refused = {name: until for name, until in self._refused.items() if until > now}
+        self._refused[chat] = now + seconds
 
     async def take(self, chat: str, rates: Sequence[Rate]) -> float:
         """Take room for one message to ``chat``: 0 when there was some, else the seconds after which to ask again.
@@ -41,6 +49,8 @@ class TokenBucket:
         if not rates:
             return 0.0
         now = anyio.current_time()
+        if self._refused and (refused_s := self._refused.get(chat, 0.0) - now) > 0:
+            return refused_s
         promised = self._promised.pop(chat, None)
         its_turn = promised is not None and promised <= now
         if not its_turn:

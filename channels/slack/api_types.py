@@ -132,6 +132,39 @@ class Command(Shape, frozen=True):
     trigger_id: str = ""
 
 
+class PressedAction(Shape, frozen=True):
+    """A button, as it was pressed."""
+
+    value: str = ""
+
+
+class PressedMessage(Shape, frozen=True):
+    """The message with the button."""
+
+    ts: str = ""
+    thread_ts: str = ""
+    text: str = ""
+    blocks: tuple[dict[str, Any], ...] | None = None
+
+
+class Named(Shape, frozen=True):
+    """A channel or a person."""
+
+    id: str = ""
+    username: str = ""
+
+
+class Pressed(Shape, frozen=True):
+    """Somebody has pressed a button (``block_actions``)."""
+
+    type: str = ""
+    trigger_id: str = ""
+    user: Named = Named()
+    channel: Named = Named()
+    message: PressedMessage | None = None
+    actions: tuple[PressedAction, ...] = ()
+
+
 class Body(Shape, frozen=True):
     """What comes around an event."""
 

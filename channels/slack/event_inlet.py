@@ -14,7 +14,8 @@ from channels.base import Intake
 from channels.shapes import nested
 from channels.slack.api import Api
 from channels.slack.api import connect as connect_api
-from channels.slack.api_types import Body, Command, lenient
+from channels.slack.api_types import Body, Command, Pressed, lenient
+from channels.slack.buttons import Buttons, read_press
 from channels.slack.events_endpoint import EventsEndpoint
 from channels.slack.mrkdwn import people_in
 from channels.slack.slack_events import Me, me_of, people_of, reaction_of, read
@@ -49,7 +50,8 @@ def payload_of(found: Payload) -> Mapping[str, Any]:
 def chat_of(found: Mapping[str, Any]) -> str:
     """The conversation that a payload is about; empty: none, or it cannot be told."""
     of_event: Any = nested(found, "event", "channel") or nested(found, "event", "item", "channel")
-    chat = of_event if "event" in found else found.get("channel_id")
+    # A press names its channel as an object.
+    chat = of_event if "event" in found else found.get("channel_id") or nested(found, "channel", "id")
     return chat if isinstance(chat, str) else ""
 
 
@@ -66,9 +68,14 @@ class EventInlet:
         everything: bool,
         now: Callable[[], float],
         hears_reactions: bool = False,
+        buttons: Buttons | None = None,
     ) -> None:
-        """``everything``: also what is said at the top level of channels to others; ``now``: seconds of the epoch."""
+        """``everything``: also what is said at the top level of channels to others; ``now``: seconds of the epoch.
+
+        ``buttons``: answers those who press them.
+        """
         self._hears_reactions = hears_reactions
+        self._buttons = buttons
         self._intake = intake
         self._me = me
         self._people = people
@@ -88,6 +95,10 @@ class EventInlet:
     async def take_command(self, payload: Payload) -> None:
         """As ``take``, for the fields of a slash command."""
         await self._take(payload, self._commanded)
+
+    async def take_press(self, payload: Payload) -> None:
+        """As ``take``, for the payload of a pressed button."""
+        await self._take(payload, self._pressed)
 
     async def _take(self, payload: Payload, read: Callable[[Mapping[str, Any]], Awaitable[Arrival | None]]) -> None:
         try:
@@ -130,6 +141,16 @@ class EventInlet:
         names = await self._people.names([fields.user_id, *people_in(fields.text)])
         return read_command(fields, at=self._now(), names=names)
 
+    async def _pressed(self, found: Mapping[str, Any]) -> None:
+        pressed = lenient(Pressed, found)
+        names = await self._people.names([pressed.user.id])
+        press = read_press(pressed, names=names)
+        if press is None:
+            return
+        refusal = await self._intake.press(press)
+        if self._buttons is not None:
+            await self._buttons.pressed(pressed, press, refusal=refusal)
+
     def _is_wanted(self, arrival: Arrival) -> bool:
         """Not what is said in a channel to others: it begins a thread of its own, in which nobody asks the bot."""
         begins_thread = arrival.chat_kind == "group" and arrival.thread == arrival.id
@@ -164,6 +185,7 @@ async def hear(process: Process, name: str, config: SlackConfig, api: Api, intak
         channel=name,
         everything=config.access.groups == "all",
         now=lambda: process.clock.now().timestamp(),
+        buttons=Buttons(api, channel=name),
         hears_reactions=config.hear_reactions,
     )
     app = app_of(process, name, config)

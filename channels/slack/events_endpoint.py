@@ -113,7 +113,7 @@ class EventsEndpoint:
                     "clock."
                 )
             valid = self._verifier.is_valid(body, stamped, signature)
-        except (ValueError, TypeError):  # the library raises these for other values than numbers and ASCII
+        except (ValueError, TypeError, OverflowError):  # other values than numbers and ASCII, and very large numbers
             valid = False
         return "" if valid else "The request's Slack signature is not valid. Check the signing secret."
 
@@ -178,4 +178,4 @@ def _of_form(body: bytes) -> tuple[Kind, bytes]:
         return "other", b"{}"
     if "command" in fields:
         return "slash_commands", _encode(fields)
-    return "other", fields.get("payload", "{}").encode()
+    return "interactive", fields.get("payload", "{}").encode()

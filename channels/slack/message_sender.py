@@ -16,6 +16,7 @@ from channels.base import Part
 from channels.slack.api import Api
 from channels.slack.api_types import MissingScope, Rejected
 from channels.slack.attachments import Files
+from channels.slack.buttons import forms_with_buttons
 from channels.slack.slack_events import Me
 from channels.slack.text_forms import UPDATE_MAX, TextForms, clean, forms_of, is_ts, left_s, metadata_of, said, ts_of
 from channels.text import beginning
@@ -187,7 +188,7 @@ class MessageSender:
         fields = {"channel": chat.chat, "unfurl_links": False, "unfurl_media": False, "metadata": metadata_of(part)}
         if chat.thread:
             fields["thread_ts"] = chat.thread
-        wording = TextForms(fields=fields, forms=forms_of(part.text))
+        wording = TextForms(fields=fields, forms=forms_with_buttons(part))
         found = await said(self._api, "chat.postMessage", wording, deadline, key=chat.chat)
         return ts_of(found)
 

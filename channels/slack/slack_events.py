@@ -202,9 +202,14 @@ def _is_mine(body: Body, message: Message, me: Me) -> bool:
     return bool(message.bot_id and app and app == body.api_app_id)
 
 
+def is_direct(channel: str) -> bool:
+    """Whether a conversation is one with the bot alone, by its ID."""
+    return channel.startswith("D")
+
+
 def _is_direct(event: Message) -> bool:
     # Not every event says what kind of conversation it is from.
-    return event.channel_type in DIRECT or event.channel.startswith("D")
+    return event.channel_type in DIRECT or is_direct(event.channel)
 
 
 def _thread(message: Message, ts: str, *, direct: bool) -> str:

@@ -25,7 +25,11 @@ from daemon.errors import ChannelError, SendRefused, SendRejected, brief
 
 # Envelopes that came over a socket, on their way to the section that they belong to.
 
-_KINDS: Mapping[str, Kind] = {"events_api": "events_api", "slash_commands": "slash_commands"}
+_KINDS: Mapping[str, Kind] = {
+    "events_api": "events_api",
+    "slash_commands": "slash_commands",
+    "interactive": "interactive",
+}
 
 
 class Envelope(msgspec.Struct, frozen=True, kw_only=True):

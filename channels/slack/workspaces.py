@@ -5,7 +5,7 @@ Slack gives an event to any one of the app's sockets, and brings all of them to 
 listens does it for all sections, and an event goes by the id of its workspace (``team``) to the section it belongs to.
 """
 
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -20,7 +20,7 @@ from daemon.config import Config, SlackConfig
 from daemon.errors import BusUnavailable, brief
 from daemon.process import Process
 
-Kind = Literal["events_api", "slash_commands", "other"]
+Kind = Literal["events_api", "slash_commands", "interactive", "other"]
 """What a payload is, in the words of Socket Mode's envelopes."""
 
 _log = structlog.get_logger()
@@ -39,6 +39,10 @@ class Taker(Protocol):
 
     async def take_command(self, payload: msgspec.Raw | bytes) -> None:
         """As ``take``, for the fields of a slash command, as JSON."""
+        ...
+
+    async def take_press(self, payload: msgspec.Raw | bytes) -> None:
+        """As ``take``, for the payload of a pressed button."""
         ...
 
 
@@ -62,6 +66,10 @@ class _Authorization(msgspec.Struct, frozen=True):
     team_id: Any = None
 
 
+class _Identified(msgspec.Struct, frozen=True):
+    id: msgspec.Raw = msgspec.Raw(b"")
+
+
 class _Head(msgspec.Struct, frozen=True):
     """No more than is needed, and in any shape: what cannot be read here would be lost for whoever can read it."""
 
@@ -71,8 +79,11 @@ class _Head(msgspec.Struct, frozen=True):
     authorizations: msgspec.Raw = msgspec.Raw(b"[]")
     event: msgspec.Raw = msgspec.Raw(b"{}")
     channel_id: msgspec.Raw = msgspec.Raw(b"")
+    team: msgspec.Raw = msgspec.Raw(b"{}")
+    channel: msgspec.Raw = msgspec.Raw(b"{}")
 
 
+_read_identified = msgspec.json.Decoder(_Identified).decode
 _read_head = msgspec.json.Decoder(_Head).decode
 _read_authorizations = msgspec.json.Decoder(list[_Authorization]).decode
 _read_event = msgspec.json.Decoder(_Event).decode
@@ -86,13 +97,28 @@ def address_of(payload: msgspec.Raw | bytes) -> Address:
         RecursionError: it is nested beyond reason.
     """
     head = _read_head(payload)
-    teams = (*_authorized(head.authorizations), head.context_team_id, head.team_id)
+    teams = (*_authorized(head.authorizations), head.context_team_id, head.team_id, _text(_id_of(head.team)))
     known = dict.fromkeys(each for each in teams if isinstance(each, str) and each)
     return Address(
         type=head.type if isinstance(head.type, str) else "",
         teams=tuple(known),
-        chat=bytes(head.channel_id) or _chat_of(head.event),
+        chat=bytes(head.channel_id) or _chat_of(head.event) or _id_of(head.channel),
     )
+
+
+def _id_of(named: msgspec.Raw) -> bytes:
+    """The id of a team or channel that comes as an object, as JSON; empty: none."""
+    try:
+        return bytes(_read_identified(named).id)
+    except ValueError:
+        return b""
+
+
+def _text(found: bytes) -> str:
+    try:
+        return msgspec.json.decode(found, type=str)
+    except ValueError:
+        return ""
 
 
 def _authorized(authorizations: msgspec.Raw) -> tuple[Any, ...]:
@@ -177,7 +203,7 @@ class App:
         with anyio.CancelScope() as take:
             section.takes.add(take)
             try:
-                await (section.taker.take(payload) if kind == "events_api" else section.taker.take_command(payload))
+                await _takes(section.taker, kind)(payload)
             except BusUnavailable as error:
                 # What waits is tried again and again.
                 if self._seldom.now("waits"):
@@ -205,6 +231,12 @@ class App:
             reason = f"no channel of this app is configured for workspace {team}"
             _log.warning("event.foreign", channel=self._channel, reason=reason)
         return True
+
+
+def _takes(taker: Taker, kind: Kind) -> Callable[[msgspec.Raw | bytes], Awaitable[None]]:
+    if kind == "events_api":
+        return taker.take
+    return taker.take_press if kind == "interactive" else taker.take_command
 
 
 def hears_by_http(config: SlackConfig) -> bool:

@@ -193,6 +193,7 @@ class Update(Shape, frozen=True):
     message: msgspec.Raw = ABSENT
     edited_message: msgspec.Raw = ABSENT
     my_chat_member: msgspec.Raw = ABSENT
+    callback_query: msgspec.Raw = ABSENT
     message_reaction: msgspec.Raw = ABSENT
 
 

@@ -10,17 +10,18 @@ import structlog
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
 from channels.leader_election import Leader
-from channels.telegram import command_menus, markdown
+from channels.telegram import command_menus
 from channels.telegram.api import Api
 from channels.telegram.api import connect as connect_api
 from channels.telegram.api_types import Path, Rejected
 from channels.telegram.attachments import SEND_MAX_BYTES
+from channels.telegram.buttons import Buttons
 from channels.telegram.event_inlet import EventInlet
 from channels.telegram.group_migration import NEW, GroupMigrations
 from channels.telegram.health_check import examined, me_of
 from channels.telegram.message_sender import MessageSender, Target
 from channels.telegram.polling import Polling, under_lease
-from channels.telegram.text_forms import TEXT_MAX
+from channels.telegram.text_forms import CAPTION_MAX, TEXT_MAX
 from channels.telegram.updates import Me, kinds_of
 from channels.telegram.webhook import Webhook
 from daemon.config import TelegramConfig
@@ -41,6 +42,8 @@ LIMITS = Limits(
     typing_lasts_s=5.0,
     fetch_max_bytes=FETCH_MAX_BYTES,
     send_max_bytes=SEND_MAX_BYTES,
+    caption_max=CAPTION_MAX,
+    said_max=TEXT_MAX,
 )
 
 ALL_COUNT, ALL_S = 30, 1.0
@@ -94,7 +97,8 @@ class TelegramChannel:
                 longest_s=LEAD_STEP_S,
             )
             await self.load()
-            inlet = EventInlet(intake, me, self._moved, channel=self.name)
+            buttons = Buttons(api, channel=self.name)
+            inlet = EventInlet(intake, me, self._moved, channel=self.name, buttons=buttons)
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._register)
                 if self._config.webhook.url:
@@ -106,8 +110,8 @@ class TelegramChannel:
                 tg.cancel_scope.cancel()
 
     def length(self, text: str) -> int:
-        """In UTF-16 units."""
-        return markdown.length(text)
+        """In UTF-16 units; a text that fits into one rich message is no longer than a part."""
+        return self._sending.length(text)
 
     def rates(self, chat: SessionKey, purpose: Purpose = "send") -> tuple[Rate, ...]:
         """As the platform's FAQ says; who keeps to them hardly ever hears a 429."""
@@ -136,7 +140,7 @@ class TelegramChannel:
         number = self._moved.message_id(chat.chat, platform_id)
         if number is None:
             raise SendRejected(f"message {platform_id!r} cannot be edited because it was not found")
-        await self._sending.edit(self._target(chat), number, part.text, timeout_s=timeout_s)
+        await self._sending.edit(self._target(chat), number, part, timeout_s=timeout_s)
 
     async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:
         """As ``Channel.remove``."""

@@ -9,8 +9,9 @@ import structlog
 
 from channels.arrival import Arrival
 from channels.base import Intake
+from channels.telegram.buttons import Buttons
 from channels.telegram.group_migration import GroupMigrations
-from channels.telegram.updates import Event, Me, Membership, Migrated, Reacted, read
+from channels.telegram.updates import Event, Me, Membership, Migrated, Pressed, Reacted, read
 from daemon import metrics
 from daemon.errors import UNREADABLE, BusUnavailable
 
@@ -25,6 +26,10 @@ class _Said(msgspec.Struct, frozen=True):
     chat: _Chat = _Chat()
 
 
+class _Pressed(msgspec.Struct, frozen=True):
+    message: _Said | None = None
+
+
 class _Head(msgspec.Struct, frozen=True):
     """What tells whose an update is."""
 
@@ -32,6 +37,7 @@ class _Head(msgspec.Struct, frozen=True):
     message: _Said | None = None
     edited_message: _Said | None = None
     my_chat_member: _Said | None = None
+    callback_query: _Pressed | None = None
     message_reaction: _Said | None = None
 
 
@@ -57,15 +63,20 @@ def chat_of(found: msgspec.Raw | bytes) -> int:
         head = _read_head(found)
     except UNREADABLE:
         return 0
-    said = head.message or head.edited_message or head.my_chat_member or head.message_reaction
+    pressed = head.callback_query.message if head.callback_query else None
+    said = head.message or head.edited_message or head.my_chat_member or head.message_reaction or pressed
     return said.chat.id if said else 0
 
 
 class EventInlet:
     """Hands updates of one bot to the intake: those of a chat one after the other."""
 
-    def __init__(self, intake: Intake, me: Me, moved: GroupMigrations, *, channel: str) -> None:
+    def __init__(
+        self, intake: Intake, me: Me, moved: GroupMigrations, *, channel: str, buttons: Buttons | None = None
+    ) -> None:
+        """``buttons``: answers those who press them."""
         self._intake = intake
+        self._buttons = buttons
         self._me = me
         self._moved = moved
         self._channel = channel
@@ -117,15 +128,30 @@ class EventInlet:
             self._note_unreadable(found, error)
             return None
 
-    async def _note(self, event: Migrated | Membership | Reacted | None) -> None:
+    async def _note(self, event: Migrated | Membership | Reacted | Pressed | None) -> None:
         if isinstance(event, Reacted):
             run = [await self._moved.settled(each) for each in event.arrivals]
             if await self._hand_in(run) < len(event.arrivals):
                 raise BusUnavailable("the Telegram reaction was not stored")
         elif isinstance(event, Migrated):
             await self._moved.note(event.old, event.new)
+        elif isinstance(event, Pressed):
+            await self._press(event)
         elif event is not None:
             _log.info("chat.joined", channel=self._channel, status=event.status)
+
+    async def _press(self, event: Pressed) -> None:
+        arrival = await self._moved.settled(event.press.arrival)
+        text = ""
+        try:
+            text = await self._intake.press(msgspec.structs.replace(event.press, arrival=arrival))
+        except BusUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - as in _hand_in
+            _log.exception("update.failed", channel=self._channel, reason=type(error).__name__)
+            metrics.UPDATES.labels(self._channel, "failed").inc()
+        if self._buttons is not None:
+            await self._buttons.pressed(event, refusal=text)
 
     async def _hand_in(self, run: list[Arrival]) -> int:
         """Hand them in; what is left in ``run`` has to be said again. How many are dealt with."""

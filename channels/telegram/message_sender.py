@@ -3,8 +3,8 @@
 Nothing is sent again here that may have arrived.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,11 @@ from channels.base import Part
 from channels.telegram.api import Api, Upload
 from channels.telegram.api_types import HOPELESS, NoMethod, Rejected, Sent
 from channels.telegram.attachments import METHODS, upload_of
-from channels.telegram.text_forms import TextForm, captions_of, forms_of
-from daemon.errors import ChannelError, SendRefused, SendUnknown
+from channels.telegram.buttons import keyboard_of
+from channels.telegram.markdown import length
+from channels.telegram.text_forms import CAPTION_MAX, TEXT_MAX, TextForm, captions_of, forms_of, length_of
+from channels.text import beginning
+from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
 
 IN_THREAD_CHARS = 500
 """Markdown longer than this is parsed in a thread: of an odd one that can take longer than a loop may stand."""
@@ -46,11 +49,14 @@ class Target:
     """As the platform calls it now."""
     thread: str = ""
     reply_to: int | None = None
+    keyboard: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """The parameters of the buttons below the message."""
 
     @property
     def fields(self) -> dict[str, Any]:
         """The parameters that say so."""
-        fields: dict[str, Any] = {"chat_id": int(self.chat) if self.chat.lstrip("-").isdecimal() else self.chat}
+        chat = int(self.chat) if self.chat.lstrip("-").isdecimal() else self.chat
+        fields: dict[str, Any] = {"chat_id": chat, **self.keyboard}
         if self.thread.isdecimal():
             fields["message_thread_id"] = int(self.thread)
         if self.reply_to is not None:
@@ -65,12 +71,14 @@ class MessageSender:
         """``rich``: whether Markdown goes as rich messages, where the server knows them."""
         self._api = api
         self._workspace = workspace
+        self._wants_rich = rich
         self._rich = rich
         """Until the server shows that it knows none."""
 
     async def send(self, target: Target, part: Part, *, timeout_s: float) -> str:
         """Send a part; the platform's id of the last message that it took. Errors as for ``Channel.send``."""
         deadline = anyio.current_time() + timeout_s
+        target = replace(target, keyboard=keyboard_of(part))
         uploads = [await upload_of(self._workspace, each) for each in part.attachments]
         if part.document:
             uploads.insert(0, Upload(field="document", name=DOCUMENT_NAME, content=part.document.encode()))
@@ -88,21 +96,43 @@ class MessageSender:
             # What stands before it was sent: the part is neither refused nor sent.
             raise _half_sent(first, error) from error
 
-    async def edit(self, target: Target, message_id: int, text: str, *, timeout_s: float) -> None:
-        """Have a message say ``text``. Errors as for ``Channel.edit``."""
+    async def edit(self, target: Target, message_id: int, part: Part, *, timeout_s: float) -> None:
+        """Have a message say what ``part`` says. Errors as for ``Channel.edit``."""
         deadline = anyio.current_time() + timeout_s
-        fields = {"chat_id": target.fields["chat_id"], "message_id": message_id}
+        fields = {"chat_id": target.fields["chat_id"], "message_id": message_id, **keyboard_of(part)}
+        forms = [form for form in await _parsed(forms_of, part.text) if self._rich or not form.rich]
+        if not forms:
+            raise SendRejected("the text is too long for a message that the server accepts")
         try:
-            await self._first_taken(
-                await _parsed(forms_of, text), ("editMessageText", "editMessageText"), fields, deadline
-            )
+            await self._first_taken(forms, ("editMessageText", "editMessageText"), fields, deadline)
         except Rejected as no:
             if not no.says(NOT_MODIFIED):
                 raise
 
+    def length(self, text: str) -> int:
+        """How long a text is to the platform, in units; see ``text_forms.length_of``."""
+        return length_of(text, rich=self._wants_rich)
+
     async def _text(self, target: Target, text: str, deadline: float) -> str:
-        forms = await _parsed(forms_of, text)
-        return await self._in_thread(target, forms, ("sendMessage", "sendRichMessage"), deadline)
+        forms = [form for form in await _parsed(forms_of, text) if self._rich or not form.rich]
+        try:
+            if forms:
+                return await self._in_thread(target, forms, ("sendMessage", "sendRichMessage"), deadline)
+        except Rejected as no:
+            if length(text) <= TEXT_MAX or no.moved_to or no.says(*HOPELESS):
+                raise
+        except NoMethod:
+            if not all(form.rich for form in forms):
+                raise
+            self._rich = False
+        # Too long for anything but a rich message, which the server refuses.
+        document = Upload(field="document", name=DOCUMENT_NAME, content=text.encode("utf-8", "replace"))
+        captions = await _parsed(captions_of, beginning(text, CAPTION_MAX // 2, length))
+        try:
+            return await self._rest(target, [document], captions, deadline)
+        except NoMethod:
+            self._rich = self._wants_rich  # it knows no method at all: it is the token that is wrong
+            raise
 
     async def _rest(self, target: Target, uploads: Sequence[Upload], captions: list[TextForm], deadline: float) -> str:
         """Send files, the first one with the caption."""
@@ -143,7 +173,7 @@ class MessageSender:
             if not (target.thread and no.says(NO_THREAD)):
                 raise
             # The topic was deleted: what was asked there is answered in the group itself.
-            fields = Target(chat=target.chat, reply_to=target.reply_to).fields
+            fields = replace(target, thread="").fields
             result = await self._first_taken(forms, methods, fields, deadline, upload)
         try:
             return str(_sent(result).message_id)
@@ -171,7 +201,7 @@ class MessageSender:
                 params = {**fields, **form.fields, **({} if upload else NO_PREVIEW)}
                 return await self._api.call(method, params, timeout_s=left_s, upload=upload)
             except NoMethod:
-                if not form.rich:
+                if not form.rich or form is forms[-1]:
                     # It knows neither: it is the token that is wrong.
                     self._rich = self._rich or unknown
                     raise

@@ -41,6 +41,9 @@ AT_A_TIME = 32
 PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 10.0
 """Rest after a failure, doubled with each one more; who waits for an answer should not wait for this in vain."""
 
+DOUBLINGS_MAX = 30
+"""No pause is doubled more often: the number would leave the range of floats."""
+
 CONFIRM_S = 1.0
 """How long a stopping process may take to confirm what it has dealt with."""
 
@@ -48,8 +51,9 @@ SILENCE_S = 86_400.0
 """After so long without updates the next one is asked for by no number: the platform begins anew with a number of its
 choice when there was none for a week, and may choose a smaller one."""
 
-CONFLICT_MIN_S, CONFLICT_MAX_S = 5.0, 30.0
-"""Rest when somebody else asks."""
+CONFLICT_MIN_S, CONFLICT_MAX_S = 2.0, 30.0
+"""Pause after status 409 because another program polls, doubled with each further one, less up to a half at random. The
+first one is short: most conflicts are the end of a replica, and the bot receives nothing during the pause."""
 
 _updates = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _log = structlog.get_logger()
@@ -68,6 +72,7 @@ class Polling:
         self._dealt_with: set[int] = set()
         """Updates at or behind the offset that were taken, while one before them was not."""
         self._failures = 0
+        self._conflicts = 0
         self._heard_at = anyio.current_time()
 
     async def run(self) -> None:
@@ -99,7 +104,7 @@ class Polling:
             return self._failed(error, None)
         if not kept:
             return self._failed(None, None)
-        self._failures = 0
+        self._failures = self._conflicts = 0
         return 0.0
 
     async def _asked(self) -> list[msgspec.Raw]:
@@ -161,10 +166,13 @@ class Polling:
             except ChannelError as failure:
                 return self._failed(failure, CONFLICT_MIN_S)
             return 0.0
-        return self._failed(error, random.uniform(CONFLICT_MIN_S, CONFLICT_MAX_S))
+        longest_s = min(CONFLICT_MAX_S, CONFLICT_MIN_S * 2 ** min(self._conflicts, DOUBLINGS_MAX))
+        self._conflicts += 1
+        return self._failed(error, random.uniform(0.5, 1.0) * longest_s)
 
     def _failed(self, error: Exception | None, told_s: float | None) -> float:
-        backoff_s = random.uniform(0.5, 1.0) * min(PAUSE_MAX_S, PAUSE_MIN_S * 2 ** min(self._failures, 30))
+        doubled_s = PAUSE_MIN_S * 2 ** min(self._failures, DOUBLINGS_MAX)
+        backoff_s = random.uniform(0.5, 1.0) * min(PAUSE_MAX_S, doubled_s)
         rest_s = backoff_s if told_s is None else max(told_s, PAUSE_MIN_S)
         self._failures += 1
         if error is not None:

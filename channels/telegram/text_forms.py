@@ -1,8 +1,8 @@
 """The forms that a text can be sent in, the best one first: the next one when the platform refuses one. Pure.
 
-What a model writes is meant for GitHub's: there a dollar is no formula, ``==`` marks nothing, ``<`` begins no tag that
-anybody should obey. Line breaks count for people, and a picture from an address that a model made up is a link:
-the platform would fetch it.
+What a model writes is meant for GitHub's: there ``==`` marks nothing, ``<`` begins no tag that anybody should obey. A
+formula is one only if it looks like one (``channels.text.formulas``), so that a dollar may be a price. Line breaks
+count for people, and a picture from an address that a model made up is a link: the platform would fetch it.
 """
 
 import re
@@ -13,6 +13,7 @@ from markdown_it.token import Token
 
 from channels.link_spoofing import honest
 from channels.telegram.markdown import entities_of, is_plain, is_whole, length, parser
+from channels.text.formulas import Formula, formulas, readable, replaced
 
 # Markdown as the Bot API's rich messages read it: like GitHub's, with signs of its own that are taken away here. Pure.
 
@@ -111,6 +112,27 @@ _ACTING = re.compile(r"(?:tg|ton|tonsite):(?=//)", re.IGNORECASE)
 a word, and here no parser has told what is code."""
 
 
+FENCE = "```"
+
+_LENGTHENED = "$=|+!<"
+"""Signs before which a backslash is put in a rich message."""
+
+
+def length_of(text: str, *, rich: bool) -> int:
+    """How long a text is, in units. A text that goes as one rich message counts as ``TEXT_MAX`` at most."""
+    units = length(text)
+    return TEXT_MAX if rich and units > TEXT_MAX and _fits_rich(text) else units
+
+
+def _fits_rich(text: str) -> bool:
+    """Whether a text surely fits into a rich message: counted instead of parsed, for each place where it may be cut."""
+    longest = len(text) + 2 * text.count("\n") + sum(map(text.count, _LENGTHENED))
+    prose = "\n".join(text.split(FENCE)[::2])
+    # A line is a block within a block at most, as in a list; each cell of a table is one too.
+    blocks = 2 * (prose.count("\n") - prose.count("\n\n") + 1) + prose.count("|")
+    return longest <= RICH_MAX_CHARS and blocks <= BLOCKS_MAX
+
+
 @dataclass(frozen=True, kw_only=True)
 class TextForm:
     """One form of a text: the parameters that it is sent by."""
@@ -120,20 +142,57 @@ class TextForm:
 
 
 def forms_of(text: str) -> list[TextForm]:
-    """The forms of a text that is to be a message of its own."""
+    """The forms of a text that is to be a message of its own; empty when it is too long for one."""
     clean = _clean(text)
-    plain = TextForm(fields={"text": clean if clean.strip() else EMPTY})
-    tokens = parser().parse(clean)
-    if is_plain(tokens) or not is_whole(tokens):
-        return [plain]
+    short = length(clean) <= TEXT_MAX
+    plain = [TextForm(fields={"text": clean if clean.strip() else EMPTY})] if short else []
+    found = [] if _PLACE in clean else formulas(clean)
+    marked = replaced(clean, found, lambda number, _: f"{_PLACE}{number}{_PLACE}")
+    tokens = parser().parse(marked)
+    if not is_whole(tokens) or (short and is_plain(tokens) and not found):
+        return plain
     forms: list[TextForm] = []
-    rich = rich_of(clean, tokens)
+    rich = _typeset(rich_of(marked, tokens), found)
     if fits(tokens) and len(rich) <= RICH_MAX_CHARS:
         forms.append(TextForm(fields={"rich_message": {"markdown": rich}}, rich=True))
-    shown, entities = entities_of(tokens)
+    shown, entities = _shown(clean, found) if found else entities_of(tokens)
     if shown and length(shown) <= TEXT_MAX:
         forms.append(TextForm(fields={"text": shown, "entities": entities} if entities else {"text": shown}))
-    return [*forms, plain]
+    return forms + plain
+
+
+# Formulas: typeset in a rich message, and as a line of text in all other forms.
+
+_PLACE = "\ue000"
+"""Stands around the number of a formula while Markdown is read: nothing of a formula is Markdown (private use)."""
+
+_places = re.compile(f"{_PLACE}([0-9]+){_PLACE}")
+_punctuation = re.compile(r"[!-/:-@\[-`{-~]")
+_UNSAFE = {"|": "\\vert ", "<": "\\lt ", ">": "\\gt "}
+"""What the platform may take for a table, a tag or a spoiler, and its names in LaTeX."""
+
+
+def _typeset(rich: str, found: list[Formula]) -> str:
+    """``rich`` with its formulas in the places that stand for them, in the platform's own marks."""
+
+    def formula(place: re.Match[str]) -> str:
+        one = found[int(place[1])]
+        latex = "".join(_UNSAFE.get(sign, sign) for sign in one.latex)
+        line = rich[rich.rfind("\n", 0, place.start()) + 1 : _line_end(rich, place.end())]
+        return f"$${latex}$$" if one.display and line.strip() == place[0] else f"${latex}$"
+
+    return _places.sub(formula, rich)
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
+
+
+def _shown(clean: str, found: list[Formula]) -> tuple[str, list[dict[str, Any]]]:
+    """As ``entities_of``, with formulas that read as text, no sign of which is Markdown."""
+    text = replaced(clean, found, lambda _, one: _punctuation.sub(r"\\\g<0>", readable(one.latex)))
+    return entities_of(parser().parse(text))
 
 
 def captions_of(text: str) -> list[TextForm]:
@@ -142,9 +201,9 @@ def captions_of(text: str) -> list[TextForm]:
     if not clean.strip():
         return [TextForm(fields={})]
     forms: list[TextForm] = []
-    tokens = parser().parse(clean)
-    if is_whole(tokens) and not is_plain(tokens):
-        shown, entities = entities_of(tokens)
+    tokens, found = parser().parse(clean), formulas(clean)
+    if is_whole(tokens) and (found or not is_plain(tokens)):
+        shown, entities = _shown(clean, found) if found else entities_of(tokens)
         if shown and length(shown) <= CAPTION_MAX:
             fields = {"caption": shown, "caption_entities": entities} if entities else {"caption": shown}
             forms.append(TextForm(fields=fields))

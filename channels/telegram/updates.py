@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from channels.arrival import Arrival, Sender, reacted
+from channels.arrival import Arrival, Press, Sender, reacted, unpacked
 from channels.telegram.api_types import Chat, Entity, Message, ReactionChange, ReactionKind, Update, User, lenient
 from channels.telegram.attachments import attachments_of, kind_of, line_of
 from channels.telegram.markdown import Utf16Text
@@ -12,7 +12,7 @@ from daemon.config import TelegramConfig
 from daemon.events import Attachment, Quote
 from daemon.printable import one_line
 
-KINDS = ("message", "edited_message", "my_chat_member")
+KINDS = ("message", "edited_message", "my_chat_member", "callback_query")
 """What the server is asked for; it sends nothing else."""
 
 REACTIONS = "message_reaction"
@@ -58,6 +58,17 @@ class Membership:
     status: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pressed:
+    """Somebody has pressed a button of the bot."""
+
+    query: str
+    """The platform's id of the press, which wants an answer."""
+    chat: int
+    """The chat's id as the platform says it now."""
+    press: Press
+
+
 class _Member(msgspec.Struct, frozen=True):
     status: str = ""
 
@@ -67,6 +78,13 @@ class _Membership(msgspec.Struct, frozen=True):
     new_chat_member: _Member = _Member()
 
 
+class _Query(msgspec.Struct, frozen=True, rename={"sender": "from"}):
+    id: str
+    sender: User
+    message: Message | None = None
+    data: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Reacted:
     """A person marked a message, took marks away, or both."""
@@ -74,7 +92,7 @@ class Reacted:
     arrivals: tuple[Arrival, ...]
 
 
-Event = Arrival | Migrated | Membership | Reacted | None
+Event = Arrival | Migrated | Membership | Reacted | Pressed | None
 
 
 def read(found: msgspec.Raw | bytes, me: Me) -> Event:
@@ -91,7 +109,7 @@ def read(found: msgspec.Raw | bytes, me: Me) -> Event:
         return _reacted(lenient(ReactionChange, update.message_reaction), me)
     said = update.message or update.edited_message
     if not said:
-        return None
+        return _pressed(update) if update.callback_query else None
     return _read_message(update, said, me)
 
 
@@ -105,6 +123,30 @@ def _read_message(update: Update, said: msgspec.Raw, me: Me) -> Event:
     if sender is None or (message.chat.type != "private" and message.chat.type not in GROUPS):
         return None
     return _arrival(update, message, sender, me, said)
+
+
+def _pressed(update: Update) -> Pressed | None:
+    query = msgspec.json.decode(update.callback_query, type=_Query)
+    message = query.message
+    if message is None or not query.data:
+        return None
+    who, command = unpacked(query.data)
+    arrival = Arrival(
+        seen_as=str(update.update_id),
+        id=str(message.message_id),
+        order=float(message.message_id),
+        chat=str(message.chat.id),
+        thread=_thread(message),
+        chat_kind="direct" if message.chat.type == "private" else "group",
+        chat_name=message.chat.title,
+        sender=Sender(id=str(query.sender.id), name=query.sender.name, is_bot=query.sender.is_bot),
+        text=command,
+    )
+    return Pressed(query=query.id, chat=message.chat.id, press=Press(arrival=arrival, who=who))
+
+
+def _thread(message: Message) -> str:
+    return str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else ""
 
 
 def _reacted(change: ReactionChange, me: Me) -> Reacted | None:
@@ -154,7 +196,7 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
         id=str(message.message_id),
         order=float(message.message_id),
         chat=str(message.chat.id),
-        thread=str(message.message_thread_id) if message.is_topic_message and message.message_thread_id else "",
+        thread=_thread(message),
         chat_kind="direct" if direct else "group",
         chat_name=message.chat.title,
         sender=sender,

@@ -8,6 +8,7 @@ INFO_MAX = 60
 """A longer line that opens a code block is opened again without what stands behind its fence."""
 
 _fence = re.compile(r"([ \t]{0,12})(`{3,}|~{3,})([^\n]*)").match
+_below_head = re.compile(r"^[ ]{0,3}\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-*:?[ \t]*$", re.MULTILINE).finditer
 _heading = re.compile(r"[ ]{0,3}#{1,6}[ \t]").match
 
 
@@ -60,6 +61,30 @@ def blocks(text: str) -> Iterator[Block]:
         begin, heading = at, False
     if begin < size:
         yield Block(begin=begin, end=size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """A table within a block, whose head a part of it repeats."""
+
+    head: str
+    """The row of names and the line below it, with their line ends."""
+    begin: int
+    first: int
+    """Where the first row behind the head begins."""
+    end: int
+    """Behind the last row."""
+
+
+def table_in(text: str, block: Block) -> Table | None:
+    """The table in a block that is no code; None: there is none. A table ends at a blank line, and so does a block."""
+    for line in _below_head(text, block.begin, block.end):
+        begin = text.rfind("\n", block.begin, max(line.start() - 1, block.begin)) + 1 or block.begin
+        if line.start() > block.begin and "|" in text[begin : line.start()] and {"|", "-"} <= set(line[0]):
+            first = min(line.end() + 1, block.end)
+            end = block.begin + len(text[block.begin : block.end].rstrip()) + 1
+            return Table(head=text[begin:first], begin=begin, first=first, end=min(end, block.end))
+    return None
 
 
 def opens_code(text: str, at: int) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from channels.base import Piece
-from channels.text.markdown_blocks import Block, blocks, opens_code
+from channels.text.markdown_blocks import Block, Table, blocks, opens_code, table_in
 
 # Where a text may be cut without tearing what people see as one character (Unicode, UAX 29, what is needed of it).
 
@@ -115,7 +115,7 @@ MIN_SHARE = 0.5
 """A part shorter than this is worse than one that is cut at a worse place."""
 
 FENCE_SHARE = 0.25
-"""Code is cut as code only while its fences take no more of a part than that."""
+"""Code is cut as code only while its fences take no more of a part than that, and a table with its head."""
 
 SPAN_MAX = 2_000
 """Longest link or inline code that is kept whole, in characters."""
@@ -187,9 +187,10 @@ class _Cutter:
         fence = block.fence
         if fence is not None and self._length(fence.opening + fence.closing) > self._longest * FENCE_SHARE:
             fence = None
+        table = table_in(self._text, block) if block.fence is None else None
         while not self._fits(self._begin, block.end):
             if fence is None or self._begin >= fence.upto:
-                yield self._taken(self._ahead_of_fence(self._end_of_text(block)))
+                yield from self._cut_text(block, table)
                 continue
             end = self._ahead_of_fence(self._end_of_code(fence.first, fence.upto, fence.closing))
             if end <= fence.first:
@@ -204,6 +205,17 @@ class _Cutter:
                 return
             yield self._taken(end, fence.closing)
             self._opening = fence.opening
+
+    def _cut_text(self, block: Block, table: Table | None) -> Iterator[str]:
+        """The next part of a block that is no code. Behind a cut between two rows of a table stands its head again."""
+        end = self._ahead_of_fence(self._end_of_text(block))
+        if table is not None and self._begin < table.begin < end <= table.first:
+            end = table.begin
+        yield self._taken(end)
+        if table is None or not table.first < end < table.end or self._text[end - 1] != "\n":
+            return
+        if self._length(table.head) <= self._longest * FENCE_SHARE:
+            self._opening = table.head
 
     def _limit(self, most: int, more: str = "") -> int:
         """The furthest end at which a part fits, up to ``most``; at least one character."""

@@ -10,13 +10,13 @@ from channels.web.completions import Completions
 from channels.web.error_response import http_refusal, refusal
 from channels.web.event_streams import SessionEvents
 from channels.web.health_endpoints import HealthEndpoints
+from channels.web.later_routes import later_routes
 from channels.web.memory import memory_routes
 from channels.web.message_endpoints import MessageEndpoints
 from channels.web.rate_limit import RateLimit
 from channels.web.request_guard import OpenRequests, RequestGuard, hosts_of
 from channels.web.search_endpoint import SearchEndpoint
 from channels.web.session import SessionList, session_routes
-from channels.web.settings import settings_routes
 from channels.web.site import Site
 from channels.web.static import ApiDescription, Page
 from channels.web.system import (
@@ -28,6 +28,9 @@ from channels.web.system import (
     UsageEndpoints,
 )
 from daemon.errors import MillpondError
+
+SETTINGS = "channels.web.settings:settings_routes"
+"""Most processes never show their settings, and the libraries of the first setup take 10 MB."""
 
 
 def application(site: Site, requests: OpenRequests) -> Starlette:
@@ -44,7 +47,7 @@ def application(site: Site, requests: OpenRequests) -> Starlette:
             Route("/api/sessions/{session:path}/messages", messages.read),
             *session_routes(site, messages, only),
             *memory_routes(site, only),
-            *settings_routes(site, only),
+            later_routes("/api/settings", SETTINGS, site, only),
             Route("/api/events", SessionEvents(site).read),
             Route("/api/login", login.login, methods=["POST"]),
             Route("/api/logout", login.logout, methods=["POST"]),

@@ -35,6 +35,9 @@ VERSION = "v1"
 TOLERANCE_S = 300.0
 """Largest difference between the sender's clock and this one, as the specification proposes."""
 
+TIME_MAX_DIGITS = 12
+"""More than 30,000 years."""
+
 ID_MAX_CHARS = 256
 
 
@@ -49,7 +52,7 @@ def problem_of(secret: Secret, headers: Mapping[str, str], body: bytes, *, now_s
     message_id, time = headers.get(ID, ""), headers.get(TIME, "")
     if not 0 < len(message_id) <= ID_MAX_CHARS or not time or not headers.get(SIGNATURE):
         return f"The {ID}, {TIME} and {SIGNATURE} headers are required. {ID} has at most {ID_MAX_CHARS} characters."
-    if not (time.isascii() and time.isdigit() and abs(int(time) - now_s) <= TOLERANCE_S):
+    if not (_is_number(time) and abs(int(time) - now_s) <= TOLERANCE_S):
         return (
             f"{TIME} must be the current Unix time in seconds, accurate to within {TOLERANCE_S:g} s. Check the "
             "sender's clock."
@@ -60,6 +63,11 @@ def problem_of(secret: Secret, headers: Mapping[str, str], body: bytes, *, now_s
         if version == VERSION and hmac.compare_digest(value.encode("utf-8", "replace"), right):
             return ""
     return f"{SIGNATURE} is not valid. Sign <id>.<timestamp>.<body> with the channel's secret."
+
+
+def _is_number(time: str) -> bool:
+    """Whether ``time`` can be seconds since 1970. Longer numbers fit into no float."""
+    return time.isascii() and time.isdigit() and len(time) <= TIME_MAX_DIGITS
 
 
 def _signature(secret: Secret, message_id: str, time: str, body: bytes) -> str:

@@ -93,6 +93,21 @@ if TYPE_CHECKING:
 @click.option("--web-url", metavar="URL", help="Address of the SearXNG server or the search provider.")
 @click.option("--web-fetch/--no-web-fetch", default=None, help="Let the bot read public web pages.")
 @click.option(
+    "--voice-url", metavar="URL", help="Server for voice messages, with OpenAI's API for audio. Use - for none."
+)
+@click.option("--voice-key", metavar="KEY", help="API key of this server. A file is safer.")
+@click.option("--voice-key-file", metavar="FILE", help="File with the API key. It is copied.")
+@click.option(
+    "--transcription-model",
+    "transcription",
+    metavar="NAME",
+    help="Model that transcribes voice messages. Use - for none.",
+)
+@click.option(
+    "--speech-model", "speech", metavar="NAME", help="Model that speaks answers to voice messages. Use - for none."
+)
+@click.option("--voice", metavar="NAME", help="Voice of the spoken answers. Default: alloy.")
+@click.option(
     "--pair/--no-pair",
     default=None,
     help="Wait until you identify yourself as the owner in a chat with the bot. Default: on a terminal.",
@@ -147,6 +162,7 @@ def _set_up(ctx: click.Context, flags: "Flags", asker: "Asker") -> None:
     from daemon.setup.interview import Interview
     from daemon.setup.model_apis import language_here
     from daemon.setup.setup_files import checked, place_of
+    from daemon.setup.voice_interview import set_voice
 
     log.configure("error")
     environ = dict(os.environ)
@@ -162,6 +178,7 @@ def _set_up(ctx: click.Context, flags: "Flags", asker: "Asker") -> None:
         _tell_found(asker, found)
     answers = Interview(asker, flags, place, found.settings if found else Settings(), environ).answers()
     tables, files = with_answers(place.tables, answers)
+    files += set_voice(tables, answers.bot, answers.voice) if answers.voice else []
     config = checked(place.path, tables, files, environ)
     scope = _whose(flags, asker, answers, config, found) if found else ""
     if place.text and asker.asks and not asker.confirm(f"\nWrite this to {place.path}", default=True):

@@ -145,6 +145,8 @@ class WebhookConfig(Section, frozen=True):
 class TelegramConfig(PushConfig, frozen=True, tag="telegram"):
     """A Telegram bot."""
 
+    debounce_s: Delay = 0.8
+    """As for all channels. People send a thought as several short messages; each is there within less than a second."""
     token: Secret = NO_SECRET
     """What BotFather gave; better in a file."""
     token_file: PathText = ""

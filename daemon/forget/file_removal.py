@@ -16,7 +16,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from daemon.durable import DRAFT, folder_below, folder_lock, names_in, plain_file, write_whole
+from daemon.durable import DRAFT, FOLDER_MODE, folder_below, folder_lock, names_in, plain_file, write_whole
 from daemon.forget.tombstone import Wanted
 from daemon.inbox import MARK
 
@@ -79,10 +79,17 @@ def remove_folder(root: Path, names: tuple[str, ...], *, looks: bool) -> int:
     Raises:
         OSError: a part of it could not be removed.
     """
-    path = root.joinpath(*names)
+    path, count = root.joinpath(*names), 0
     if path.is_symlink() or not path.is_dir():
         return 0
-    count = sum(len(files) for _, _, files in os.walk(path))
+    if not looks:
+        path.chmod(FOLDER_MODE)
+    for folder, folders, files in os.walk(path):
+        count += len(files)
+        for below in [] if looks else [Path(folder, name) for name in folders]:
+            # A command of the tool exec may have taken away the permissions.
+            if not below.is_symlink():
+                below.chmod(FOLDER_MODE)
     if not looks:
         shutil.rmtree(path)
     return count

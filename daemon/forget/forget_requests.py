@@ -192,6 +192,11 @@ class PendingChoice(msgspec.Struct, frozen=True, kw_only=True):
     by: str
     """Id of who asked: what others chose from his list would be another one's."""
 
+    @property
+    def question(self) -> str:
+        """Tells the list from all lists with other entries."""
+        return "\n".join((self.text, *self.groups))
+
 
 _decode = msgspec.json.Decoder(PendingChoice).decode
 
@@ -225,11 +230,12 @@ class ForgetRequests:
         self._bus = bus
         self._jobs = jobs
 
-    async def keep(self, session: str, text: str, matches: Matches, *, by: str) -> None:
+    async def keep(self, session: str, text: str, matches: Matches, *, by: str) -> PendingChoice:
         """Remember what somebody was shown, instead of an earlier list."""
         pending = PendingChoice(text=text, groups=tuple(match.group for match in matches.shown), by=by)
         key = self._bus.keys.forgetting(session)
         await self._bus.call("SET", key, _encode(pending), "PX", round(KEPT_S * 1000))
+        return pending
 
     async def pending(self, session: str, *, by: str) -> PendingChoice | None:
         """The list that somebody was shown; None: none, or too long ago."""

@@ -13,7 +13,7 @@ from daemon.clock import Clock, stamp
 from daemon.concurrency.slots import Slots
 from daemon.config import BotConfig, Config
 from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError, brief
-from daemon.events import Notice, Reply
+from daemon.events import Choice, Notice, Reply
 from daemon.jobs.job_store import REST_MAX_S, HeldJob, JobRecord, Jobs, NotifiedChat
 
 # What a job is given of the process that does it; a ``daemon.process.Process`` is one.
@@ -66,7 +66,7 @@ TOLD_TTL_S = 604_800.0
 _encode = msgspec.json.Encoder().encode
 
 
-async def tell(host: JobHost, to: NotifiedChat, text: str, *, name: str) -> bool:
+async def tell(host: JobHost, to: NotifiedChat, text: str, *, name: str, choices: tuple[Choice, ...] = ()) -> bool:
     """Send ``text`` to the chat ``to``, once per chat and ``name``; False if it was sent before.
 
     Raises:
@@ -75,7 +75,7 @@ async def tell(host: JobHost, to: NotifiedChat, text: str, *, name: str) -> bool
     keys, partition = host.bus.keys, host.bus.keys.partition(to.session)
     said = f"{to.session}#{name}"
     notice = Notice(kind="aside", text=text, time=stamp(host.clock.now()), message_id=to.message_id)
-    reply = Reply(id=said, session=to.session, turn=0, text=text, correlation=to.correlation)
+    reply = Reply(id=said, session=to.session, turn=0, text=text, correlation=to.correlation, choices=choices)
     status: bytes = await host.bus.run(
         TELL,
         [keys.notices(to.session), keys.out(partition, to.out_channel), keys.said(to.session, said)],

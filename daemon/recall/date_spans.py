@@ -11,8 +11,11 @@ SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 """The month in which each begins, north of the equator."""
 
 
-Kind = Literal["day", "weekday", "week", "weekend", "month", "season", "year", ""]
-"""What a date names; empty: a period of another length."""
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+Kind = Literal["day", "day number", "weekday", "week", "weekend", "month", "season", "year", "open", ""]
+"""What a date names; empty: a period of another length. A day number is the
+day of a month that is not named. An open period has only one end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +29,17 @@ class Span:
     last: dt.date
     """Of the days, among them."""
     is_relative: bool = True
-    """Whether it can be understood only by who knows when it was said: nobody who wrote then wrote these words."""
+    """Whether it can be understood only by who knows when it was said, or names other days than those that are meant:
+    nobody who wrote then wrote these words."""
     kind: Kind = ""
     has_year: bool = False
     """Whether the text names the year."""
 
+
+THE = r"(?:the|dem|den|le|la)?\s*"
+"""A pattern for an article before a date."""
+DASH = r"to|till|until|through|thru|up\ to|bis|au|jusqu'au|[-–—~～]|到|至"
+"""A pattern for what stands between the first and the last day of a period, in ``re.VERBOSE``."""
 
 Days = tuple[dt.date, dt.date]
 """The first and the last."""
@@ -154,3 +163,54 @@ def ago(number: int, unit: str, today: dt.date) -> Days:
     if found_year is None:
         raise OverflowError("no such year")
     return found_year
+
+
+def half_ago(number: int, unit: str, today: dt.date) -> Days:
+    """So many and a half weeks, months or years ago.
+
+    Raises:
+        OverflowError: the calendar does not reach so far.
+    """
+    if unit == "year":
+        first, last = (month_from(today, -12 * number - 6 + step) for step in (-1, 1))
+        return first[0], last[1]
+    days = 7 * number + 3 if unit == "week" else 30 * number + 15
+    about = DAY * (2 if unit == "week" else 5)
+    return today - DAY * days - about, today - DAY * days + about
+
+
+def until_today(number: int, unit: str, today: dt.date) -> Days:
+    """The last so many days, weeks, weekends, months or years until today.
+
+    Raises:
+        OverflowError: the calendar does not reach so far.
+    """
+    match unit:
+        case "week" | "weekend":
+            return week_from(today, -number)[0], today
+        case "month":
+            first, _ = month_from(today, -number)
+            return first + DAY * min(today.day - 1, 27), today
+        case "year":
+            return moved(today, today.year - number), today
+        case _:
+            return today - DAY * number, today
+
+
+def quarter(number: int, today: dt.date, year: int | None = None) -> Days | None:
+    """A quarter of a year, by default the last one with that number that has begun."""
+    if year is None:
+        year = today.year - (3 * number - 2 > today.month)
+    first, last = month(year, 3 * number - 2), month(year, 3 * number)
+    return (first[0], last[1]) if first and last else None
+
+
+def moved(date: dt.date, year: int) -> dt.date:
+    """The same day of another year; of a leap year's last day in February the day before.
+
+    Raises:
+        OverflowError: no such year.
+    """
+    if not dt.MINYEAR <= year <= dt.MAXYEAR:
+        raise OverflowError("no such year")
+    return date.replace(year=year, day=min(date.day, calendar.monthrange(year, date.month)[1]))

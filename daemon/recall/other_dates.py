@@ -8,18 +8,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from daemon.recall import date_spans
+from daemon.recall import date_spans, feasts
 from daemon.recall.date_spans import Days, Kind, Span
 
 # A language each: words for days, then what stands between a day's number and the month, then the months.
 _LANGUAGES = {
     "de": (
-        r"vorgestern|gestern|heute|letzte[nrs]? (?:woche|monat|jahr)|vor \w{1,8} (?:tag|woche|monat|jahr)e?n?",
+        r"vorgestern|gestern|heute|vor \w{1,8} (?:tag|woche|monat|jahr)e?n?",
         r"\. ?",
         "januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember",
     ),
     "fr": (
-        r"avant-hier|la semaine dernière|le mois dernier|l'année dernière|il y a \w{1,8} (?:jour|semaine|mois|an)s?",
+        r"avant-hier|aujourd'hui|hier (?:soir|matin)|il y a \w{1,8} (?:jour|semaine|mois|an)s?",
         "(?:er)? ",
         "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre",
     ),
@@ -77,6 +77,29 @@ _CALENDAR = {
     ),
 }
 """Months, weekdays and seasons, which Millpond understands without ``dateparser``."""
+_RELATIVE = re.compile(
+    r"""\b(?:
+    (?P<de>vorletzte|letzte|vorige|vergangene|diese)[nrsm]?\ (?P<de_unit>wochenende|woche|monat|jahr)(?:e?s)?
+    |(?:cette|ce|cet)\ (?P<fr_this>semaine|week-end|mois|année)
+    |(?:(?:la|le)\ |l')(?P<fr>semaine|week-end|mois|an|année)\ (?:derni|pass|précéd)\w+
+    |(?:anfang|mitte|ende|hälfte|seit\ beginn)\ des\ (?P<de_part>monat|jahre)s
+    |(?:début|fin|milieu)\ (?:de\ l'|du\ )(?P<fr_part>mois|année)
+    |(?P<today>heute\ morgen|ce\ matin|ce\ soir)
+    |am\ (?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)
+    |(?P<feast>"""
+    + feasts.OTHERS
+    + r""")(?:\ (?P<year>\d{4}))?
+    )(?!\w)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_RELATIVE_UNITS: dict[str, Kind] = {
+    **dict.fromkeys(("woche", "semaine"), "week"),
+    **dict.fromkeys(("wochenende", "week-end"), "weekend"),
+    **dict.fromkeys(("monat", "mois"), "month"),
+    **dict.fromkeys(("jahr", "jahre", "an", "année"), "year"),
+}
+_BACK = {"vorletzte": 2, "diese": 0}
+"""How many weeks, months or years ago; all other words mean 1."""
 
 
 def other_spans(text: str, now: dt.datetime) -> Iterator[Span]:
@@ -86,9 +109,40 @@ def other_spans(text: str, now: dt.datetime) -> Iterator[Span]:
             is_relative = not any(map(str.isdigit, found[0]))
             kind: Kind = "day" if days[0] == days[1] else ""
             yield Span(found.start(), found.end(), *days, is_relative=is_relative, kind=kind)
+    for found in _RELATIVE.finditer(text):
+        yield from _relative(found, now.date())
     for language, expression in _CALENDAR.items():
         for found in expression.finditer(text):
             yield from _calendar(found, language, now.date())
+
+
+def _relative(found: re.Match[str], today: dt.date) -> Iterator[Span]:
+    """Weeks, months and years that are named by their distance, days without a year, and feasts."""
+    begin, days = found.start(), None
+    kind: Kind = "day"
+    if unit := found["de_unit"] or found["fr"] or found["fr_this"] or found["de_part"] or found["fr_part"]:
+        back = _BACK.get(found["de"].lower(), 1) if found["de"] else int(bool(found["fr"]))
+        kind = _RELATIVE_UNITS[unit.lower()]
+        days = _unit(kind, back, today)
+        begin = max(begin, found.start("de_part"), found.start("fr_part"))
+    elif found["today"]:
+        days = today, today
+    elif found["day"]:
+        days = date_spans.recent_day(int(found["month"]), int(found["day"]), today)
+    elif found["feast"]:
+        name, year = found["feast"], found["year"]
+        days = feasts.feast(name, int(year)) if year else feasts.recent_feast(name, today)
+    if days:
+        is_relative = not (found["day"] or found["feast"])
+        yield Span(begin, found.end(), *days, is_relative=is_relative, kind=kind, has_year=bool(found["year"]))
+
+
+def _unit(kind: Kind, back: int, today: dt.date) -> Days | None:
+    if kind == "week":
+        return date_spans.week_from(today, -back)
+    if kind == "weekend":
+        return date_spans.weekend_from(today, -back)
+    return date_spans.month_from(today, -back) if kind == "month" else date_spans.year_of(today.year - back)
 
 
 def _calendar(found: re.Match[str], language: str, today: dt.date) -> Iterator[Span]:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from itertools import accumulate
 
 import anyio
 import structlog
@@ -15,7 +14,6 @@ from daemon.clock import Clock
 from daemon.config import MemorySearchConfig
 from daemon.errors import MillpondError, brief
 from daemon.recall.engines import Engines, kept_going
-from daemon.recall.evidence import asks_for_several
 from daemon.recall.search_results import (
     TRANSCRIPT,
     TURN_SNIPPET_CHARS,
@@ -37,8 +35,9 @@ LOOKED_AT, LOOKED_AGAIN = 15, 45
 """Hits that a turn's recall looks at, and so many where more than half of those stand in the prompt already; each costs
 0.1 ms."""
 
-SEVERAL = 2
-"""How many times ``max_results`` hits a turn recalls at most for a question with several answers."""
+SHORT = 2
+"""How many times ``max_results`` hits a turn recalls at most, as long as they are short. (In each half of each set of
+``python -m benchmarks recall_sets``, a turn then shows the evidence for 0 to 6 percent more of the questions.)"""
 
 LOOK_S = 0.2
 """How long a turn waits to be told whether there is anything to search."""
@@ -193,7 +192,7 @@ class Recaller:
         return ""
 
     async def _remembered(self, scope: str, asked: RecallQuery) -> str:
-        most, known, mode = self._most(asked.words), _Known(asked), self._config.mode_used
+        known, mode = _Known(asked), self._config.mode_used
         found = dict[str, Hit]()
         for query in await self._queries(asked):
             fresh = await self._fresh(scope, query, known, mode, asked)
@@ -202,12 +201,13 @@ class Recaller:
                 break
             # With an exchange come its words; its vector would be that of what was talked about before.
             mode = "search" if mode == "query" else mode
-        shown = enough([*found.values()][:most], self._config.max_results)
+        shown = enough([*found.values()][: self._most], self._config.max_results)
         return "\n\n".join(fitting(list(map(hit_text, shown)), asked))
 
-    def _most(self, words: str) -> int:
-        """The number of hits that a turn recalls at most; if a question has several answers, more short ones."""
-        return self._config.max_results * (SEVERAL if asks_for_several(words) else 1)
+    @property
+    def _most(self) -> int:
+        """The number of hits that a turn recalls at most."""
+        return SHORT * self._config.max_results
 
     def _in_prompt(self, asked: RecallQuery) -> InPrompt:
         # Vectors score what has none of the words.
@@ -217,7 +217,7 @@ class Recaller:
 
     async def _fresh(self, scope: str, query: str, known: "_Known", mode: Mode, asked: RecallQuery) -> list[Hit]:
         """What is found that the prompt does not hold."""
-        most, fresh, prompt = self._most(asked.words), list[Hit](), self._in_prompt(asked)
+        most, fresh, prompt = self._most, list[Hit](), self._in_prompt(asked)
         for limit in (max(LOOKED_AT, most), max(LOOKED_AGAIN, most)):
             found = await self._engines.engine.search(scope, query, mode=mode, limit=limit, prompt=prompt)
             if found.note:
@@ -373,13 +373,14 @@ def distinct(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def enough(hits: Sequence[Hit], most: int) -> list[Hit]:
-    """The first ``most`` hits, and further ones while all of them are no longer than ``most`` long snippets. Pure."""
-    lengths = accumulate(len(hit.snippet) for hit in hits)
-    return [
-        hit
-        for at, (hit, chars) in enumerate(zip(hits, lengths, strict=True), 1)
-        if at <= most or chars <= most * TURN_SNIPPET_CHARS
-    ]
+    """The first ``most`` hits, and those of the others that fit into the room of ``most`` long snippets. Pure."""
+    found, room = [*hits[:most]], most * TURN_SNIPPET_CHARS
+    room -= sum(len(hit.snippet) for hit in found)
+    for hit in hits[most:]:
+        if len(hit.snippet) <= room:
+            found.append(hit)
+            room -= len(hit.snippet)
+    return found
 
 
 def fitting(texts: Sequence[str], asked: RecallQuery) -> list[str]:

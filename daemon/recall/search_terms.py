@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from daemon.recall.chinese_characters import SIMPLIFIED
+from daemon.recall.beside_dates import EventDate, event_date
+from daemon.recall.chinese_characters import SIMPLIFIED, simplified
 from daemon.recall.date_spans import Span
 from daemon.recall.dates import DateRange, ranges_of, spans_in
 from daemon.recall.person_names import names_in_characters, names_in_pinyin
@@ -77,6 +78,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """The others; asked for when nothing at all is found by ``terms``."""
     dates: tuple[DateRange, ...] = ()
     """The days that it names, in the order in which it does."""
+    event: EventDate | None = None
+    """The days beside an event that it names, if it names no other days."""
     pinyin: tuple[tuple[str, ...], ...] = ()
     """Names that its words may spell, as syllables; they may be written in Chinese characters."""
     names: tuple[tuple[str, ...], ...] = ()
@@ -147,8 +150,9 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
     for span in spans:
         if span.is_relative:
             rest |= dict.fromkeys(terms(text[span.begin : span.end]))
-    wanted = wanted | otherwise if wanted else rest
     dates = ranges_of(spans, now) if now else ()
+    # Who only names a day means all that was said on it.
+    wanted = wanted | otherwise if wanted or dates else rest
     others = (term for term in rest if term not in wanted)
     return Query(
         text=text,
@@ -156,6 +160,7 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
         terms=_chosen(wanted),
         rest=_chosen(others),
         dates=dates,
+        event=None if dates or not now else event_date(simplified(text)),
         pinyin=tuple(names_in_pinyin(said)),
         names=tuple(name for word in said if _is_run(word) for name in names_in_characters(word)),
     )
@@ -194,9 +199,14 @@ def _asked(word: str) -> tuple[list[str], list[str]]:
     return [] if _is_stop(word) else _without_scraps(found), found
 
 
+_UNITS = frozenset(terms("day days eve week weekend month year half quarter night evening early mid late start end"))
+
+
 def _of_day(all_of_it: list[str], content: list[str]) -> list[str]:
-    """What of a word within a date is looked for: ``may`` says something there, and ``月`` alone does not."""
-    return all_of_it if all_of_it == ["may"] else [term for term in content if term.isascii() or len(term) > 1]
+    """What of a word within a date is looked for: ``may`` says something there, and ``月`` or ``week`` do not."""
+    if all_of_it == ["may"]:
+        return all_of_it
+    return [term for term in content if (term.isascii() or len(term) > 1) and term not in _UNITS]
 
 
 def _ends_of(text: str) -> str:

@@ -54,7 +54,8 @@ _CHINESE = """
 所以 因此 由于 如果 要是 虽然 尽管 即使 既 对 对于 关于 从 自 由 向 往 到 把 被 给 让 叫 叫做 使 为 为了 以 于 用 按
 比 当 除了 通过 随着 里 里面 上 下 中 时 时候 个 些 一些 一下 一个 一种 一点 有点 有些 每 每个 各 各种 某 某个 其
 其他 其它 另 另外 起来 出来 过 来 去 说 过的 请 请问 谢谢 你好 您好 好的 嗨 喂 哈喽 对吗 好吗 是吗 来着
-现在 目前 如今 当前
+现在 目前 如今 当前 做什么 做了什么 做过什么 做了些什么 干什么 干了什么 干了些什么 干啥 干了啥 发生什么
+发生了什么 发生过什么 发生了啥
 """
 _COUNTED = product("这那哪几每某一两", "个位名家部本首只条张款种类场件门项次回双套台辆座间份句篇层届幅片棵朵瓶杯碗")
 _HOW_MUCH = product("多", "久大长远高重贵快深宽厚少")
@@ -89,7 +90,8 @@ taxi cab; afraid scared frightened; happy glad; soccer football; cookie biscuit;
 store shop shops; fall autumn; telephone cellphone smartphone; pharmacist chemist; small tiny; allergy allergic;
 birth born; marry marriage wedding married wed; die dead died dies dying death; tall height; weigh weight;
 grow growth; choose choice; decide decision; advise advice; believe belief; lose loss; sell sale sales;
-fly flight flights; gift present presents
+fly flight flights; gift present presents; cat kitten kittens kitty; dog puppy puppies pup;
+boss supervisor; salary wage wages; job occupation profession
 """
 _FORMS = """
 arise arose arisen; awake awoke awoken; beat beaten; become became; begin began begun; bend bent; bite bit bitten;
@@ -144,12 +146,17 @@ _CHINESE_SYNONYMS = """
 妈妈 母亲 老妈 妈咪; 爸爸 父亲 老爸 爸; 爷爷 祖父; 奶奶 祖母; 外公 姥爷 外祖父; 外婆 姥姥 外祖母;
 妻子 老婆 太太 媳妇; 丈夫 老公; 孩子 小孩 儿童 小朋友; 医生 大夫; 老师 教师; 手机 电话; 电脑 计算机;
 自行车 单车 脚踏车; 汽车 轿车; 出租车 的士 计程车; 公交车 公交 巴士; 餐厅 餐馆 饭店 饭馆; 电影 影片; 照片 相片;
-房子 住宅; 家里 家中; 工作 职业; 名字 姓名; 喜欢 喜爱; 讨厌 厌恶; 高兴 开心 快乐; 难过 伤心; 害怕 恐惧; 生气 愤怒;
+房子 住宅; 家里 家中; 工作 职业; 名字 姓名; 喜欢 喜爱; 讨厌 厌恶; 高兴 开心 快乐 愉快; 难过 伤心 悲伤 沮丧 失落;
+害怕 恐惧; 生气 愤怒 恼火; 担心 担忧 忧虑 焦虑 紧张; 疲惫 疲倦 劳累;
 漂亮 美丽 好看; 周 星期 礼拜; 早上 早晨 清晨; 晚上 夜里 夜晚; 中午 正午; 周末 双休日; 价格 价钱; 地址 住址;
 生日 寿辰; 结婚 成婚; 去世 过世 逝世; 生病 患病; 医院 诊所; 超市 超级市场; 衣服 衣裳; 西红柿 番茄; 土豆 马铃薯;
 酸奶 优格; 朋友 好友; 同事 同僚; 狗狗 小狗; 猫咪 小猫; 旅游 旅行; 购买 买; 打算 计划; 帮忙 帮助; 开始 起初;
 学习 念书; 睡觉 入睡; 洗澡 沐浴; 吵架 争吵; 软件 软体; 网络 网路; 地铁 捷运; 信息 资讯; 打印 列印;
-质量 品质; 幼儿园 幼稚园; 摩托车 机车; 酒店 旅馆
+质量 品质; 幼儿园 幼稚园; 摩托车 机车; 酒店 旅馆;
+老家 家乡 故乡 籍贯; 爱好 兴趣 喜好; 邮箱 电子邮件; 公司 单位 企业; 学历 文凭 学位; 上司 老板 领导; 下属 部下;
+岳父 丈人; 岳母 丈母娘; 工资 薪水 薪资; 房租 租金; 礼物 礼品; 比赛 竞赛 大赛; 头疼 头痛; 肚子疼 腹痛;
+锻炼 健身; 跑步 慢跑; 辞职 离职; 早饭 早餐; 午饭 午餐; 晚饭 晚餐; 快递 包裹; 堵车 塞车; 预约 预订 预定;
+账号 帐号; 书籍 图书; 参加 参与 出席; 举行 举办; 手机号 电话号码 号码
 """
 SAID_OTHERWISE = {
     word: tuple(other for other in words if other != word)

@@ -24,14 +24,18 @@ FAR_S = 10 * 366 * 86_400.0
 """How far ahead a reminder may lie: ten years. Nobody knows the rules of time zones for later."""
 
 _UNITS = {
-    **dict.fromkeys(("m", "min", "minute", "minutes", "分钟"), 60),
-    **dict.fromkeys(("h", "hour", "hours", "小时"), 3_600),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes", "分钟"), 60),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "小时", "个小时"), 3_600),
     **dict.fromkeys(("d", "day", "days", "天"), 86_400),
+    **dict.fromkeys(("w", "week", "weeks", "周", "星期"), 604_800),
 }
-_DURATION = re.compile(r"(\d{1,6}) ?([a-z]+|分钟|小时|天)后?", re.IGNORECASE)
-_CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d|today|tomorrow|今天|明天)[T ])?(\d{1,2}:\d\d(?::\d\d)?)", re.IGNORECASE)
-_DAY = re.compile(r"\d{4}-\d\d-\d\d|today|tomorrow|今天|明天", re.IGNORECASE)
-_DAYS = {"today": 0, "今天": 0, "tomorrow": 1, "明天": 1}
+DURATION = r"(?:in\s+)?(?:\d{1,6}\s?[a-z]+\b|(?:\d{1,6}|半)\s?(?:分钟|个?小时|天|周|星期)后?)"
+"""A delay from now, for a regular expression."""
+_DURATION = re.compile(r"(?:in )?(\d{1,6}|半) ?(\w+?)后?", re.IGNORECASE)
+_DAYS = {"today": 0, "今天": 0, "tomorrow": 1, "明天": 1, "后天": 2, "大后天": 3}
+DAYS = "|".join((r"\d{4}-\d\d-\d\d", *sorted(_DAYS, key=len, reverse=True)))
+"""Names of days, for a regular expression."""
+_CLOCK = re.compile(rf"(?:({DAYS})[T ])?(\d{{1,2}}:\d\d(?::\d\d)?|\d{{1,2}}(?= ?[ap]m))(?: ?([ap]m))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,15 +78,16 @@ def on_clock(local: dt.datetime, zone: ZoneInfo) -> Moment:
 def moment_from(text: str, zone: ZoneInfo, *, now: dt.datetime, takes_days: bool = False) -> Moment:
     """The time that ``text`` names: ``09:00``, ``tomorrow 09:00``, ``2026-11-27 09:00``, ISO 8601, or ``90m`` from now.
 
-    A day without a time of day is its first moment if ``takes_days``.
+    A day without a time of day counts to its end if ``takes_days``.
 
     Raises:
         ReminderRefused: it names none, or one that is past or too far ahead.
     """
     text = text.strip().replace("：", ":")
-    if not takes_days and _DAY.fullmatch(text):
+    date = _date(text, zone, now)
+    if date is not None and not takes_days:
         raise ReminderRefused("remind_day", text=text)
-    found = _moment(text, zone, now)
+    found = on_clock(dt.datetime.combine(date, _LAST), zone) if date is not None else _moment(text, zone, now)
     if found is None:
         raise ReminderRefused("remind_when", text=text[:60])
     if found.utc <= now:
@@ -98,15 +103,32 @@ def shown(moment: dt.datetime, zone: ZoneInfo) -> str:
     return f"{local:%Y-%m-%d %H:%M} ({zone.key}{'' if zone.key == 'UTC' else f', UTC{local:%z}'})"
 
 
+_LAST = dt.time(23, 59, 59)
+
+
+def _date(text: str, zone: ZoneInfo, now: dt.datetime) -> dt.date | None:
+    """The day that ``text`` names; None: it names none, or a time of day too."""
+    ahead = _DAYS.get(text.lower())
+    try:
+        return dt.date.fromisoformat(text) if ahead is None else _day(ahead, zone, now)
+    except ValueError:
+        return None
+
+
+def _day(ahead: int, zone: ZoneInfo, now: dt.datetime) -> dt.date:
+    return now.astimezone(zone).date() + dt.timedelta(ahead)
+
+
 def _moment(text: str, zone: ZoneInfo, now: dt.datetime) -> Moment | None:
     try:
+        if clock := _CLOCK.fullmatch(text):
+            return _of_day(clock[1], _time(clock[2], clock[3] or ""), zone, now)
         if length := _DURATION.fullmatch(text):
             unit_s = _UNITS.get(length[2].lower())
             if unit_s is None:
                 return None
-            return _at(now + dt.timedelta(seconds=int(length[1]) * unit_s), zone)
-        if clock := _CLOCK.fullmatch(text):
-            return _of_day(clock[1], clock[2], zone, now)
+            count = 0.5 if length[1] == "半" else int(length[1])
+            return _at(now + dt.timedelta(seconds=count * unit_s), zone)
         given = dt.datetime.fromisoformat(text)
         return on_clock(given, zone) if given.tzinfo is None else _at(given, zone)
     except (ValueError, OverflowError):
@@ -119,14 +141,24 @@ def _at(moment: dt.datetime, zone: ZoneInfo) -> Moment:
     return Moment(local=local.replace(tzinfo=None, fold=0), utc=moment.astimezone(dt.UTC))
 
 
-def _of_day(day: str | None, clock: str, zone: ZoneInfo, now: dt.datetime) -> Moment:
-    today = now.astimezone(zone).date()
-    time = dt.time.fromisoformat(clock if clock[2:3] == ":" else f"0{clock}")
+def _time(clock: str, half: str) -> dt.time:
+    """A time of day; ``half``: am, pm or none. Raises ValueError: there is no such time."""
+    hour, _, rest = clock.partition(":")
+    if not half:
+        return dt.time.fromisoformat(f"{int(hour):02}:{rest}")
+    if not 1 <= int(hour) <= 12:
+        raise ValueError(clock)
+    return dt.time.fromisoformat(f"{int(hour) % 12 + 12 * (half.lower() == 'pm'):02}:{rest or '00'}")
+
+
+def _of_day(day: str | None, time: dt.time, zone: ZoneInfo, now: dt.datetime) -> Moment:
+    today = _day(0, zone, now)
     if day is None:
         found = on_clock(dt.datetime.combine(today, time), zone)
         return found if found.utc > now else on_clock(dt.datetime.combine(today + dt.timedelta(1), time), zone)
-    ahead = _DAYS.get(day.lower())
-    date = dt.date.fromisoformat(day) if ahead is None else today + dt.timedelta(ahead)
+    date = _date(day, zone, now)
+    if date is None:
+        raise ValueError(day)
     return on_clock(dt.datetime.combine(date, time), zone)
 
 
@@ -155,8 +187,8 @@ WORDS = {
 }
 """What people say for the most usual rules."""
 
-_INTERVAL = re.compile(r"[1-9]\d{0,3}")
-"""Of none, python-dateutil looks for the next occurrence for ever."""
+_NUMBER = re.compile(r"[1-9]\d{0,3}")
+"""An interval or a count. Of the interval 0, python-dateutil looks for the next occurrence for ever."""
 
 _OFTEN = ("SECONDLY", "MINUTELY")
 
@@ -180,6 +212,8 @@ def rule_from(text: str) -> Rule:
         ReminderRefused: it is none, or repeats too often.
     """
     given = " ".join(text.split())
+    if len(given) > RULE_MAX_CHARS:
+        raise ReminderRefused("remind_rule", rule=given[:60])
     if given.lower().startswith(CRON):
         cron = given[len(CRON) :]
         try:
@@ -196,9 +230,11 @@ def _rrule_from(text: str) -> Rule:
     parts = _parts(text)
     until, count = parts.pop("UNTIL", ""), parts.pop("COUNT", "")
     plain = ";".join(f"{name}={value}" for name, value in parts.items())
-    if not text.isascii() or len(text) > RULE_MAX_CHARS or "FREQ" not in parts:
+    numbers = (parts.get("INTERVAL", "1"), count or "1")
+    if not text.isascii() or "FREQ" not in parts or len(parts) + bool(until) + bool(count) != text.count(";") + 1:
         raise ReminderRefused("remind_rule", rule=text[:60])
-    if not _INTERVAL.fullmatch(parts.get("INTERVAL", "1")):
+    # Of day 0, python-dateutil makes every day.
+    if not all(map(_NUMBER.fullmatch, numbers)) or "0" in parts.get("BYMONTHDAY", "").split(","):
         raise ReminderRefused("remind_rule", rule=text[:60])
     if parts["FREQ"] in _OFTEN or "BYSECOND" in parts:
         raise ReminderRefused("remind_often", minutes=round(SOONEST_S / 60))
@@ -263,6 +299,8 @@ def first_of(rule: Rule, start: Moment, zone: ZoneInfo) -> Moment:
     found = _first(rule.text, start, before, zone)
     if found is None:
         raise ReminderRefused("remind_never")
+    if (found.utc - start.utc).total_seconds() > FAR_S:
+        raise ReminderRefused("remind_far")
     near = [found, *islice(occurrences(rule.text, found, zone), LOOKED_AT)]
     if any((late.utc - soon.utc).total_seconds() < SOONEST_S for soon, late in pairwise(near)):
         raise ReminderRefused("remind_often", minutes=round(SOONEST_S / 60))
@@ -275,6 +313,12 @@ def _first(rule: str, start: Moment, before: Moment, zone: ZoneInfo) -> Moment |
     # A rule counts from its start, which belongs to it only if it fits.
     local = _rrule(rule, start.local).after(_shifted(start.local, SHIFT_YEARS), inc=True)
     return None if local is None else on_clock(_shifted(local, -SHIFT_YEARS), zone)
+
+
+def skips_years(rule: str, local: dt.datetime) -> bool:
+    """Whether a rule whose occurrence is at ``local`` is for 29 February alone."""
+    is_yearly = _parts(rule).get("FREQ") == "YEARLY" if not rule.startswith(CRON) else rule.split()[3:5] == ["29", "2"]
+    return is_yearly and (local.month, local.day) == (2, 29)
 
 
 def skips_months(rule: str, local: dt.datetime) -> bool:

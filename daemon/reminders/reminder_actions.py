@@ -84,6 +84,8 @@ async def change(reminders: Reminders, stored: StoredReminder, **changes: Any) -
             count=old.left,
             zone=old.zone,
         )
+        if changes.get("rule") == "":  # once from now on
+            kept = replace(kept, until="", count=0)
         wish, now = replace(kept, **changes), await reminders.now()
         new = await to_thread.run_sync(partial(planned, wish, place, reminder_id=old.id, now=now))
         new = msgspec.structs.replace(new, paused=old.paused, held=old.held if old.paused else "")

@@ -11,6 +11,8 @@ from daemon.clock import stamp
 from daemon.events import ChatKind, Inbound
 from daemon.printable import one_line
 from daemon.reminders.recurrence import (
+    DAYS,
+    DURATION,
     WORDS,
     Moment,
     first_of,
@@ -20,6 +22,7 @@ from daemon.reminders.recurrence import (
     rule_from,
     shown,
     skips_months,
+    skips_years,
     zone_of,
 )
 from daemon.reminders.reminder import Kind, Reminder, ReminderRefused
@@ -31,6 +34,9 @@ TEXT_MAX_CHARS = 4_000
 
 SHOWN_CHARS = 120
 """Of a text in a list."""
+
+COUNT_MAX = 10_000
+"""Most occurrences that a repetition can be limited to; one without a limit has no count."""
 
 LATE_S = 60.0
 """From how much on a reminder says that it is late: everybody's clock shows another minute."""
@@ -91,6 +97,10 @@ def planned(wish: ReminderRequest, place: ReminderPlace, *, reminder_id: str, no
         ReminderRefused: it cannot be kept; the text says what to say instead.
     """
     zone = zone_of(wish.zone)
+    if not 0 <= wish.count <= COUNT_MAX:
+        raise ReminderRefused("remind_count", most=COUNT_MAX)
+    if not wish.rule and (wish.count > 1 or wish.until):
+        raise ReminderRefused("remind_once")
     if not wish.rule:
         first, until, left, rule = moment_from(wish.when, zone, now=now), None, 0, ""
     else:
@@ -186,6 +196,8 @@ def confirmed(reminder: Reminder, language: Language) -> str:
         lines.append(say(f"remind_{moment.clock}", language, local=f"{local:%Y-%m-%d %H:%M}", time=time))
     if reminder.rule and skips_months(reminder.rule, local):
         lines.append(say("remind_months", language))
+    if reminder.rule and skips_years(reminder.rule, local):
+        lines.append(say("remind_years", language))
     return "\n".join(lines)
 
 
@@ -229,11 +241,11 @@ _ACTIONS: dict[str, Action] = {
 }
 _ASKS = frozenset({"ask", "问"})
 
-_DAY = r"\d{4}-\d\d-\d\d|today|tomorrow|今天|明天"
 _REPEATS = "|".join(WORDS)
 _WHEN = re.compile(
     rf"(?:(?P<cron>cron(?:\s+\S+){{5}})|(?P<word>{_REPEATS})\s*)?"
-    rf"(?P<when>(?:(?:{_DAY})[T ]?\s*)?\d{{1,2}}[:：]\d\d(?![0-9a-z:])|\d{{1,6}}\s?(?:[a-z]+\b|(?:分钟|小时|天)后?))?",
+    rf"(?P<when>(?:(?:{DAYS})[T ]?\s*)?\d{{1,2}}(?:[:：]\d\d(?:\s?[ap]m\b|(?![0-9a-z:]))|\s?[ap]m\b)"
+    rf"|{DURATION})?",
     re.IGNORECASE,
 )
 _LIKE_TIME = re.compile(r"\d|[一二三四五六日天](?![^\s\d])|\S{1,3}\d{1,2}[点时:：]|.*\b\d{1,2}[:：]\d\d")

@@ -5,7 +5,7 @@ has the time of its next occurrence. Only ``fire.lua`` fires it, by the server's
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -167,11 +167,12 @@ class Reminders:
             [stored.member, stored.id, stored.raw, stored.raw, round(ms_of(now) + seconds * 1000)],
         )
 
-    async def overdue(self, partition: int) -> OverdueReminders:
-        """The reminders of a partition whose time has come, at most ``PAGE``."""
-        key = self._bus.keys.upcoming(partition)
-        now_ms, until_ms, *members = await self._bus.run(OVERDUE, [key], [PAGE])
-        names = [member.decode().rpartition(" ")[::2] for member in members]
+    async def overdue(self, partition: int, *, without: Collection[str] = ()) -> OverdueReminders:
+        """The reminders of a partition whose time has come, at most ``PAGE``; ``without`` these of ``upcoming``."""
+        key, most = self._bus.keys.upcoming(partition), PAGE + len(without)
+        now_ms, until_ms, *members = await self._bus.run(OVERDUE, [key], [most])
+        found_members = [member.decode() for member in members]
+        names = [member.rpartition(" ")[::2] for member in found_members if member not in without][:PAGE]
         raws = await self._bus.each([("HGET", self._bus.keys.reminders(session), name) for session, name in names])
         found: list[StoredReminder] = []
         for (session, name), raw in zip(names, raws, strict=True):
@@ -183,7 +184,7 @@ class Reminders:
             now=moment_of(now_ms),
             reminders=found,
             next_s=None if until_ms < 0 else until_ms / 1000,
-            is_more=len(members) == PAGE,
+            is_more=len(members) == most,
         )
 
     async def fire(

@@ -39,13 +39,18 @@ one by one, which costs a server of 20,000 sessions a quarter of its CPU. Of pie
 would be up to 65 MiB that nobody else can have, and 4 are as good."""
 
 
+NO_HUGE_PAGES = {"MIMALLOC_ALLOW_THP": "0"}
+"""With huge pages of 2 MiB for its first blocks, an empty server uses 16 instead of 7 MB. The server itself switches
+huge pages off when it has started."""
+
+
 def settings(*, bundled: bool) -> dict[str, str]:
     """What has to stand in the server's environment; ``bundled``: it is the program that came with Millpond.
 
     Others keep the allocator that they were built with: they may ask it for more than this library has.
     """
     library = _library() if bundled else None
-    return {"GLIBC_TUNABLES": TCACHE} | ({"LD_PRELOAD": str(library)} if library else {})
+    return {"GLIBC_TUNABLES": TCACHE} | ({"LD_PRELOAD": str(library), **NO_HUGE_PAGES} if library else {})
 
 
 def _library() -> Path | None:

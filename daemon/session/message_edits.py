@@ -23,7 +23,7 @@ TRIES = 3
 """How often is looked for a message that was replaced just when it was found."""
 
 Amended = Literal["amended", "late", "unknown"]
-Withdrawn = Literal["withdrawn", "late", "unknown"]
+Withdrawn = Literal["withdrawn", "stopped", "late", "unknown"]
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Inbound).decode
@@ -79,9 +79,9 @@ class MessageEdits:
     async def withdraw(self, session: str, message_id: str, *, sender_id: str = "") -> Withdrawn:
         """Remove the pending message with this ID. ``sender_id``: only if this person sent the message.
 
-        ``late``: a turn that answers it is under way, a stop waits behind it, or it is a command; it is answered all
-        the same. ``unknown``: none waits under that id: it was answered, or it never came. The same again changes
-        nothing.
+        ``stopped``: a turn that answers it is under way, and is stopped. ``late``: that turn began with an earlier
+        message, a stop waits behind it, or it is a command; it is answered all the same. ``unknown``: none waits under
+        that id: it was answered, or it never came. The same again changes nothing.
 
         Raises:
             BusUnavailable: Redis is away; the same may be said again.
@@ -101,10 +101,12 @@ class MessageEdits:
                     *(keys.inbox, keys.session, keys.waiting, keys.log),
                     *(self._bus.keys.ready(partition), self._bus.keys.due(partition)),
                 ],
-                [session, stream_id, BURST],
+                [session, stream_id, BURST, self._bus.keys.nudges],
             )
+            if status in (b"withdrawn", b"stopped"):
+                return "withdrawn" if status == b"withdrawn" else "stopped"
             if status != b"gone":
-                return "withdrawn" if status == b"withdrawn" else "late"
+                return "late"
         return "unknown"
 
     async def _waiting(self, session: str, message_id: str) -> tuple[bytes, Inbound] | None:

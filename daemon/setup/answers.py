@@ -75,6 +75,15 @@ class Flags:
     web_url: str | None = None
     web_fetch: bool | None = None
     """Whether the bot reads web pages; None: not given."""
+    voice_url: str | None = None
+    """Address of the server for voice messages, or ``-``."""
+    voice_key: str | None = None
+    voice_key_file: str | None = None
+    transcription: str | None = None
+    """A model, or ``-``."""
+    speech: str | None = None
+    """A model, or ``-``."""
+    voice: str | None = None
     pair: bool | None = None
     """Whether to wait for the owner; None: if a person is at the terminal."""
     access: str | None = None
@@ -117,6 +126,10 @@ class Flags:
         """Whether an option about the web was given."""
         given = (self.web_search, self.web_key, self.web_key_file, self.web_url, self.web_fetch)
         return any(value is not None for value in given)
+
+    def voice_secret(self) -> Secret | None:
+        """The key of the server for voice messages. Raises: as ``given_secret``."""
+        return given_secret("--voice-key", self.voice_key, self.voice_key_file)
 
     def search_key(self) -> Secret | None:
         """The key of the search provider. Raises: as ``given_secret``."""
@@ -322,6 +335,21 @@ class WebAnswer:
     """Whether it reads pages."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class VoiceAnswer:
+    """The server for voice messages, with OpenAI's API for audio."""
+
+    base_url: str = ""
+    key: Secret = NO_SECRET
+    is_model_s: bool = False
+    """The server and the key are those of the bot's model, so neither is written."""
+    transcription: str = ""
+    """Model that transcribes voice messages; empty: none."""
+    speech: str = ""
+    """Model that speaks answers; empty: none."""
+    voice: str = ""
+
+
 def _admins(channel: str, owner: Owner | None) -> tuple[str, ...]:
     return (f"{encode_part(channel)}:{encode_part(owner.id)}",) if owner else ()
 
@@ -353,6 +381,8 @@ class Answers:
     """None: no channel of Feishu is added or changed."""
     web: WebAnswer | None = None
     """None: nothing about the web is changed."""
+    voice: VoiceAnswer | None = None
+    """None: nothing about voice messages is changed."""
 
     @property
     def admins(self) -> tuple[str, ...]:

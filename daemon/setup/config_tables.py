@@ -192,7 +192,7 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
     tables = copy.deepcopy(before)
     if answers.data_dir:
         tables["data_dir"] = answers.data_dir
-    bot = _inner(tables, "bots", answers.bot)
+    bot = inner(tables, "bots", answers.bot)
     bot |= {"language": answers.language, "time_zone": answers.time_zone}
     if answers.workspace:
         bot["workspace"] = answers.workspace
@@ -206,7 +206,7 @@ def with_answers(before: Table, answers: Answers) -> tuple[Table, list[SecretFil
 
 def set_model(tables: Table, bot: str, answer: ModelAnswer | None) -> list[SecretFile]:
     """Change the model of a bot in ``tables``; None: the offline mock model. The files that come with it."""
-    section = _inner(tables, "bots", bot)
+    section = inner(tables, "bots", bot)
     if answer is None:
         _offline(section)
         return []
@@ -216,7 +216,7 @@ def set_model(tables: Table, bot: str, answer: ModelAnswer | None) -> list[Secre
 
 def set_channel(tables: Table, bot: str, answer: PlatformAnswer) -> list[SecretFile]:
     """Change a channel of a bot, and its owner, in ``tables``; the files that come with it."""
-    _add(_inner(tables, "bots", bot), "admins", answer.admins)
+    _add(inner(tables, "bots", bot), "admins", answer.admins)
     if isinstance(answer, DiscordAnswer):
         return [_discord(tables, bot, answer)]
     if isinstance(answer, FeishuAnswer):
@@ -226,7 +226,7 @@ def set_channel(tables: Table, bot: str, answer: PlatformAnswer) -> list[SecretF
 
 def set_web(tables: Table, bot: str, answer: WebAnswer) -> list[SecretFile]:
     """Change what a bot may do on the web in ``tables``; the files that come with it."""
-    section = _inner(tables, "bots", bot)
+    section = inner(tables, "bots", bot)
     section.setdefault("tools", list(TOOLS))
     file = _web(section, bot, answer)
     return [file] if file else []
@@ -236,16 +236,16 @@ def set_webhook(tables: Table, bot: str, answer: WebhookAnswer) -> list[SecretFi
     """Change a channel of type ``webhook`` in ``tables``; the files that come with it."""
     channel = _channel(tables, answer.channel, "webhook", bot)
     channel |= {"url": answer.url, "port": answer.port}
-    _inner(channel, "access")["policy"] = POLICIES[answer.access]
+    inner(channel, "access")["policy"] = POLICIES[answer.access]
     if answer.secret is None:
         return []
     file = SecretFile(name=f"{answer.channel}.secret", secret=answer.secret)
-    _secret(channel, "secret", file)
+    put_secret(channel, "secret", file)
     return [file]
 
 
 def _model(bot: Table, name: str, answer: ModelAnswer) -> SecretFile | None:
-    model = _inner(bot, "model")
+    model = inner(bot, "model")
     model |= {"base_url": answer.base_url, "name": answer.name}
     if answer.api == "openai":
         model.pop("api", None)
@@ -253,7 +253,7 @@ def _model(bot: Table, name: str, answer: ModelAnswer) -> SecretFile | None:
         model["api"] = answer.api
     file = SecretFile(name=f"{name}.model.key", secret=answer.key) if answer.key else None
     # An empty key is written out: else the one of the environment would be sent to that server.
-    _secret(model, "api_key", file)
+    put_secret(model, "api_key", file)
     return file
 
 
@@ -270,7 +270,7 @@ def _telegram(tables: Table, bot: str, answer: TelegramAnswer) -> SecretFile:
     channel = _channel(tables, answer.channel, "telegram", bot)
     _address(channel, answer.base_url, usual=TelegramConfig().base_url)
     file = SecretFile(name=f"{answer.channel}.token", secret=answer.token)
-    _secret(channel, "token", file)
+    put_secret(channel, "token", file)
     _access(channel, answer, answer.allow)
     return file
 
@@ -279,7 +279,7 @@ def _discord(tables: Table, bot: str, answer: DiscordAnswer) -> SecretFile:
     channel = _channel(tables, answer.channel, "discord", bot)
     _address(channel, answer.base_url, usual=DiscordConfig().base_url)
     file = SecretFile(name=f"{answer.channel}.token", secret=answer.token)
-    _secret(channel, "token", file)
+    put_secret(channel, "token", file)
     _access(channel, answer, ())
     return file
 
@@ -314,10 +314,10 @@ def _heard(
     for key, name, secret in secrets:
         file = SecretFile(name=f"{answer.channel}.{name}", secret=secret) if secret else None
         if file:
-            _secret(channel, key, file)
+            put_secret(channel, key, file)
             files.append(file)
     if answer.events_url:
-        _inner(channel, "events")["url"] = answer.events_url
+        inner(channel, "events")["url"] = answer.events_url
     elif is_table(events := channel.get("events")):
         events.pop("url", None)
     _access(channel, answer, ())
@@ -331,7 +331,7 @@ def _web(bot: Table, name: str, answer: WebAnswer) -> SecretFile | None:
     bot["tools"] = [*(tool for tool in tools if tool not in ("web_search", "web_fetch")), *wanted]
     if not answer.search and not is_table(bot.get("web")):
         return None
-    web = _inner(bot, "web")
+    web = inner(bot, "web")
     for key in ("search", "search_url", "api_key", "api_key_file"):
         web.pop(key, None)
     web |= {key: value for key, value in (("search", answer.search), ("search_url", answer.search_url)) if value}
@@ -340,12 +340,12 @@ def _web(bot: Table, name: str, answer: WebAnswer) -> SecretFile | None:
     if not answer.api_key:
         return None
     file = SecretFile(name=f"{name}.web.key", secret=answer.api_key)
-    _secret(web, "api_key", file)
+    put_secret(web, "api_key", file)
     return file
 
 
 def _channel(tables: Table, name: str, kind: str, bot: str) -> Table:
-    channel = _inner(tables, "channels", name)
+    channel = inner(tables, "channels", name)
     channel |= {"type": kind, "bot": bot}
     channel.pop("enabled", None)
     return channel
@@ -359,13 +359,14 @@ def _address(channel: Table, base_url: str, *, usual: str) -> None:
 
 
 def _access(channel: Table, answer: PlatformAnswer, allow: Sequence[str]) -> None:
-    access = _inner(channel, "access")
+    access = inner(channel, "access")
     access["policy"] = POLICIES[answer.access]
     alone = (answer.owner.id,) if answer.owner and answer.access == "private" else ()
     _add(access, "allow", (*alone, *allow))
 
 
-def _secret(section: Table, key: str, file: SecretFile | None) -> None:
+def put_secret(section: Table, key: str, file: SecretFile | None) -> None:
+    """Name the file of a secret in ``section``; None: the secret is empty."""
     section.pop(f"{key}_file", None)
     section.pop(key, None)
     if file:
@@ -381,7 +382,8 @@ def _add(section: Table, key: str, values: Sequence[str]) -> None:
         section[key] = list(dict.fromkeys((*before, *values)))
 
 
-def _inner(table: Table, *names: str) -> Table:
+def inner(table: Table, *names: str) -> Table:
+    """The table at this path, which is made if it is missing."""
     for name in names:
         inner = table.setdefault(name, {})
         if not is_table(inner):

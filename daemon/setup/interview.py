@@ -29,6 +29,7 @@ from daemon.setup.platforms.telegram_pairing import (
 )
 from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
 from daemon.setup.setup_files import ConfigPlace, strings
+from daemon.setup.voice_interview import VoiceInterview
 from daemon.setup.web_interview import WebInterview
 from daemon.wording import Language
 from daemon.wording import text as sentence
@@ -67,8 +68,7 @@ class Interview:
             click.Abort: the person does not want to go on.
         """
         bot = self._bot()
-        language = self._language(bot)
-        zone = self._time_zone(bot)
+        language, zone = self._language(bot), self._time_zone(bot)
         model, telegram = self.model(bot), self.telegram(bot, language)
         # Slack is asked for when a person does without Telegram, and Feishu of who speaks Chinese; else flags say so.
         unsaid = self._flags.telegram is None and not (self._flags.for_discord or self._flags.for_feishu)
@@ -88,6 +88,7 @@ class Interview:
             discord=DiscordInterview(self._asker, self._flags, self._place).answer(bot),
             feishu=feishu,
             web=WebInterview(self._asker, self._flags, self._place).answer(bot),
+            voice=VoiceInterview(self._asker, self._flags, self._place, model).answer(bot),
         )
 
     # The bot
@@ -362,8 +363,7 @@ class Interview:
             if not (url := run(lambda: _webhook(answer))):
                 return False
             self._asker.say(
-                f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive the "
-                "bot's messages."
+                f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive messages."
             )
             if not self._asker.confirm("Delete that webhook", default=False):
                 return False

@@ -18,6 +18,7 @@ from daemon.setup.answers import (
     ModelAnswer,
     SlackAnswer,
     TelegramAnswer,
+    VoiceAnswer,
     WebAnswer,
     WebhookAnswer,
 )
@@ -29,6 +30,7 @@ from daemon.setup.platforms.discord_interview import DiscordInterview
 from daemon.setup.platforms.feishu_interview import FeishuInterview
 from daemon.setup.platforms.slack_interview import SlackInterview
 from daemon.setup.questions import AnswerRefused, FormAnswers
+from daemon.setup.voice_interview import VoiceInterview
 from daemon.setup.web_interview import WebInterview
 
 Text = Annotated[str, Meta(max_length=2_000)]
@@ -64,6 +66,17 @@ class WebForm(BotForm, frozen=True, kw_only=True):
     """Of the SearXNG server."""
     key: Typed = None
     fetch: bool = False
+
+
+class VoiceForm(BotForm, frozen=True, kw_only=True):
+    """The server for voice messages."""
+
+    url: Text
+    """``-``: none."""
+    key: Typed = None
+    transcription: Text = ""
+    speech: Text = ""
+    voice: Text = ""
 
 
 class ChannelForm(BotForm, frozen=True, kw_only=True):
@@ -155,6 +168,23 @@ def web_answer(settings: Settings, form: WebForm) -> WebAnswer:
     if answer is None:
         raise AnswerRefused("--web-search", "", "no provider was given")
     return answer
+
+
+def voice_answer(settings: Settings, form: VoiceForm) -> VoiceAnswer:
+    """The server for voice messages of a form. Raises: as ``model_answer``."""
+    config = settings.loaded.config.bots[_bot(settings, form.bot)]
+    servers = (config.transcription.base_url, config.speech.base_url, config.model.base_url)
+    url = next((each for each in servers if each and form.url == shown_url(each)), form.url)
+    flags = Flags(
+        voice_url=url,
+        voice_key=_stripped(form.key),
+        transcription=form.transcription.strip() or "-",
+        speech=form.speech.strip() or "-",
+        voice=form.voice.strip() or None,
+        test=False,
+    )
+    answer = VoiceInterview(FormAnswers(), flags, settings.place).answer(form.bot)
+    return answer or VoiceAnswer()
 
 
 def telegram_answer(settings: Settings, form: TelegramForm) -> TelegramAnswer:

@@ -81,6 +81,7 @@ ENGLISH: Mapping[str, str] = {
         "The reminder does not fire in months without this day. To be reminded on the last day of each "
         "month, use FREQ=MONTHLY;BYMONTHDAY=-1."
     ),
+    "remind_years": "The reminder fires only in leap years, because other years have no 29 February.",
     "remind_quiet": (
         "{time} falls within this bot's quiet hours ({hours}), so the reminder fires when the quiet hours end."
     ),
@@ -135,6 +136,8 @@ ENGLISH: Mapping[str, str] = {
     "remind_words": "You can also ask for a reminder in your own words, without /remind.",
     "remind_day": "“{text}” is a day without a time. Add a time, for example {text} 09:00.",
     "remind_past": "{time} has already passed. The current time is {now}. Choose a later time.",
+    "remind_count": "The number of times must be between 1 and {most}. For a reminder without an end, leave it out.",
+    "remind_once": "A number of times and an end need a repetition, for example daily. Add one, or leave them out.",
     "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
     "remind_rule": (
@@ -225,6 +228,7 @@ CHINESE: Mapping[str, str] = {
     "remind_missing": "夏令时开始时，钟表会跳过 {local}，所以提醒会相应推后，在 {time} 触发。",
     "remind_twice": "夏令时结束时，钟表会两次显示 {local}。提醒在第一次触发，即 {time}。",
     "remind_months": "没有这一天的月份会跳过。要在每月最后一天提醒，请使用 FREQ=MONTHLY;BYMONTHDAY=-1。",
+    "remind_years": "其他年份没有 2 月 29 日，所以这个提醒只在闰年触发。",
     "remind_quiet": "{time} 在这个机器人的安静时段（{hours}）内，所以提醒会在安静时段结束时触发。",
     "remind_prompt": "由机器人回答",
     "remind_paused": "已暂停",
@@ -266,6 +270,8 @@ CHINESE: Mapping[str, str] = {
     "remind_words": "也可以不用 /remind，直接用自己的话告诉我。",
     "remind_day": "“{text}”没有写明几点。请加上时间，例如 {text} 09:00。",
     "remind_past": "{time} 已经过去，现在是 {now}。请选择以后的时间。",
+    "remind_count": "次数必须在 1 到 {most} 之间。没有终点的提醒不用写次数。",
+    "remind_once": "次数和截止时间只适用于重复的提醒，例如“每天”。请加上重复方式，或者去掉它们。",
     "remind_far": "这个时间在十年以后。请选择更早的时间。",
     "remind_zone": "没有找到时区“{name}”。请使用 Europe/Berlin 或 Asia/Shanghai 这样的名称。",
     "remind_rule": "“{rule}”不是重复规则。可以写：FREQ=WEEKLY;BYDAY=MO,WE、每天、工作日，或者 cron 0 8 * * 1-5。",

@@ -76,6 +76,14 @@ ENGLISH: Mapping[str, str] = {
         "\n"
         "{command}"
     ),
+    "choice_approve": "Approve",
+    "choice_deny": "Deny",
+    "choice_link_yes": "Confirm the link",
+    "choice_link_no": "Reject the link",
+    "choice_forget": "Delete {number}",
+    "choice_forget_all": "Delete all entries",
+    "choice_old": "This button belongs to an older question and no longer works.",
+    "choice_not_yours": "You are not allowed to use this button.",
     "approval_how": (
         "/approve ID allows me to run the command with this ID, and /deny ID rejects it. The ID is in my "
         "message about the command."
@@ -216,6 +224,14 @@ CHINESE: Mapping[str, str] = {
         "我想运行下面的命令。管理员可以在 {minutes} 分钟内发送 /approve {id} 批准，或发送 /deny {id} 拒绝："
         "\n\n{command}"
     ),
+    "choice_approve": "批准",
+    "choice_deny": "拒绝",
+    "choice_link_yes": "同意关联",
+    "choice_link_no": "拒绝关联",
+    "choice_forget": "删除 {number}",
+    "choice_forget_all": "删除全部条目",
+    "choice_old": "这个按钮属于以前的问题，已经失效。",
+    "choice_not_yours": "你不能使用这个按钮。",
     "approval_how": "/approve ID 批准我运行一条命令，/deny ID 拒绝这条命令。ID 在我关于这条命令的消息里。",
     "approval_none": "没有 ID 为 {id} 的命令在等待批准。",
     "approval_done_approve": "命令 {id} 已批准，将运行一次。",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from channels.arrival import Arrival
+from channels.arrival import Arrival, Press
 from channels.base import Channel
 from channels.batch import one_by_one
 from daemon.sessionkey import SessionKey
@@ -47,6 +47,7 @@ class Feature(Enum):
     DELETING = "people can take back what they said, and the bot is told"
     REACTING = "people can mark what the bot said, and the bot is told"
     FINDING = "what the bot sent can be looked for: the adapter is a ``Finds``"
+    BUTTONS = "choices have buttons, and the bot is told who pressed one"
     LOOKING_BACK = "what was said in a thread can be read later: the adapter is a ``LooksBack``"
 
 
@@ -56,6 +57,7 @@ class Shown:
     text: str
     files: tuple[str, ...] = ()  # their names
     reply_to: str = ""
+    buttons: tuple[str, ...] = ()  # their labels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +135,10 @@ class Lab(ABC):
     async def say(self, said: Said) -> str:
         """Have somebody say something, or take it back; the message's id, as ``Arrival.id`` is to have it."""
 
+    async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
+        """Have somebody press a button of the bot's."""
+        raise NotImplementedError
+
     @abstractmethod
     async def say_nonsense(self) -> None:
         """Have the platform say something in a shape that nobody knows."""
@@ -169,6 +175,8 @@ class Heard:
     before: Callable[[Arrival], object] = lambda _arrival: None
     """Called before something is noted; what it raises, ``take`` raises."""
     arrivals: list[Arrival] = field(default_factory=list)
+    presses: list[Press] = field(default_factory=list)
+    refusal: str = ""  # what those who press a button are told
     _changed: anyio.Event = field(default_factory=anyio.Event)
     gates: dict[str, anyio.Event] = field(default_factory=dict)  # by text: what is taken only once the event is set
     held: set[str] = field(default_factory=set)  # texts that wait at their gates
@@ -188,6 +196,14 @@ class Heard:
             return
         self.arrivals.append(arrival)
         self._tell()
+
+    async def press(self, press: Press) -> str:
+        """See ``Intake``."""
+        await anyio.lowlevel.checkpoint()
+        self.before(press.arrival)
+        self.presses.append(press)
+        self._tell()
+        return self.refusal
 
     @property
     def texts(self) -> list[str]:

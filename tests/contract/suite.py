@@ -21,10 +21,10 @@ import pytest
 from channels.arrival import Arrival
 from channels.base import Channel, Finds, LooksBack, Part, Purpose
 from daemon.errors import BusUnavailable, SendRefused, SendRejected, SendUnknown
-from daemon.events import Attachment, Inbound, Overheard
+from daemon.events import Attachment, Choice, Inbound, Overheard
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Heard, Lab, Said
-from tests.limits import HANG_S
+from tests.limits import HANG_S, until
 from tests.loop_clock import put_forward, put_forward_when
 from tests.tables import each_row
 
@@ -212,6 +212,46 @@ class ChannelContract:
         await lab.channel.send(lab.chat, a_part(reply_to=asked), timeout_s=HANG_S)
 
         assert [shown.reply_to for shown in lab.shown(lab.chat)] == [asked]
+
+    @needs(Feature.BUTTONS, Feature.GROUPS)
+    async def test_choices_are_buttons_that_go_once_a_press_was_accepted_and_stay_when_it_was_refused(self, lab: Lab):
+        heard, ann = Heard(refusal="not yours"), lab.known_as("1001")
+        choices = (Choice(label="Yes", command="/link yes @0badc0de", who=ann), Choice(label="No", command="/link no"))
+        for chat in (lab.chat, lab.group):
+            sent = await lab.channel.send(chat, a_part("Sure?", choices=choices), timeout_s=HANG_S)
+            assert [each.buttons for each in lab.shown(chat)] == [("Yes", "No")]
+            async with receiving(lab.channel, heard):
+                heard.presses.clear()
+                for heard.refusal in ("not yours", ""):
+                    await lab.press(chat, sent, "Yes", by="1001")
+                    await lab.settled()
+                    if heard.refusal:
+                        assert [each.buttons for each in lab.shown(chat)] == [("Yes", "No")]
+                await until(lambda chat=chat: lab.shown(chat)[0].buttons == ())
+
+            for press in heard.presses:
+                said = press.arrival
+                assert (press.who, said.text, said.sender.id) == (ann, "/link yes @0badc0de", ann)
+                assert (said.id, said.chat) == (sent, chat.chat)
+                assert said.chat_kind == ("direct" if chat == lab.chat else "group")
+            assert len(heard.presses) >= 2
+
+    @needs(Feature.BUTTONS)
+    async def test_a_press_that_cannot_be_kept_is_said_again(self, lab: Lab) -> None:
+        away = iter([True, False])
+
+        def before(_arrival: Arrival) -> None:
+            if next(away, False):
+                raise BusUnavailable("away")
+
+        heard = Heard(before=before)
+        choice = Choice(label="Yes", command="/link yes")
+        sent = await lab.channel.send(lab.chat, a_part("Sure?", choices=(choice,)), timeout_s=HANG_S)
+        async with receiving(lab.channel, heard):
+            await lab.press(lab.chat, sent, "Yes", by="1001")
+            await until(lambda: lab.shown(lab.chat)[0].buttons == ())
+
+        assert [press.arrival.text for press in heard.presses] == ["/link yes"]
 
     @needs(Feature.DOCUMENTS)
     async def test_a_long_reply_goes_as_a_file_beside_its_beginning(self, lab: Lab) -> None:

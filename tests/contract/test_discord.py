@@ -69,6 +69,7 @@ class DiscordLab(Lab):
                 text=message.text,
                 files=tuple(file.name for file in message.files),
                 reply_to=message.reply_to.id if message.reply_to else "",
+                buttons=tuple(message.labels),
             )
             for message in self._chat(chat.thread or chat.chat).shown()
         ]
@@ -102,6 +103,9 @@ class DiscordLab(Lab):
             reply_to=chat.messages[said.answers] if said.answers else None,
             files=[self.discord.file(said.file)] if said.file is not None else [],
         ).id
+
+    async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
+        self.discord.world.press(self._chat(chat.chat).messages[message_id], label, by=self._person(by))
 
     async def say_nonsense(self) -> None:
         assert self.discord.session is not None

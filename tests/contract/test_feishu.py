@@ -42,7 +42,9 @@ HEARS = ("ws.endpoint", "event")
 
 
 class FeishuLab(Lab):
-    missing = frozenset({Feature.TYPING, Feature.ALBUMS, Feature.AMENDING, Feature.BOTS, Feature.FINDING})
+    missing = frozenset(
+        {Feature.TYPING, Feature.ALBUMS, Feature.AMENDING, Feature.BOTS, Feature.BUTTONS, Feature.FINDING}
+    )
 
     def __init__(
         self, feishu: FakeFeishu, process: Process, closing: tuple[anyio.CancelScope, anyio.Event], config: FeishuConfig

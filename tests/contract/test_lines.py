@@ -83,7 +83,10 @@ def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
 
 class LinesLab(Lab):
     missing = frozenset(
-        {Feature.ALBUMS, Feature.THREADS, Feature.DELETING, Feature.REACTING, Feature.FINDING, Feature.LOOKING_BACK}
+        {
+            *(Feature.ALBUMS, Feature.BUTTONS, Feature.THREADS, Feature.DELETING),
+            *(Feature.REACTING, Feature.FINDING, Feature.LOOKING_BACK),
+        }
     )
     impossible = frozenset({Fault.PAGE})
 

@@ -75,7 +75,12 @@ class SlackLab(Lab):
 
     def shown(self, chat: SessionKey) -> list[Shown]:
         return [
-            Shown(id=message.ts, text=_read(message), files=tuple(file.name for file in message.files))
+            Shown(
+                id=message.ts,
+                text=_read(message),
+                files=tuple(file.name for file in message.files),
+                buttons=tuple(message.labels),
+            )
             for message in self._chat(chat.chat).shown(thread=chat.thread)
         ]
 
@@ -118,6 +123,10 @@ class SlackLab(Lab):
             thread=said.thread,
             files=[self.slack.file(said.file)] if said.file is not None else [],
         ).ts
+
+    async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
+        channel = self._chat(chat.chat)
+        channel.press(channel.messages[message_id], label, by=self._person(by))
 
     async def say_nonsense(self) -> None:
         bot, app = self.slack.bot, self.slack.app
@@ -228,6 +237,9 @@ class TestBrought:
     test_kept_first = ChannelContract.test_nothing_is_dealt_with_before_it_was_taken
     test_cancelled = ChannelContract.test_who_is_cancelled_in_the_middle_of_a_batch_loses_nothing
     test_chats = ChannelContract.test_a_chat_that_waits_holds_up_no_other_and_keeps_its_order
+    test_buttons = (
+        ChannelContract.test_choices_are_buttons_that_go_once_a_press_was_accepted_and_stay_when_it_was_refused
+    )
     test_nonsense = ChannelContract.test_what_nobody_understands_stops_nothing
 
     @pytest.fixture

@@ -72,6 +72,7 @@ class TelegramLab(Lab):
                 text=message.text,
                 files=(message.file.name,) if message.file else (),
                 reply_to=str(message.reply_to.id) if message.reply_to else "",
+                buttons=tuple(message.labels),
             )
             for message in self._chat(chat.chat).shown(thread=int(chat.thread or 0))
         ]
@@ -102,6 +103,9 @@ class TelegramLab(Lab):
             **({"media_group_id": said.album} if said.album else {}),
         )
         return str(message.id)
+
+    async def press(self, chat: SessionKey, message_id: str, label: str, *, by: str) -> None:
+        self._chat(chat.chat).press(self._chat(chat.chat).messages[int(message_id)], label, self._person(by))
 
     async def say_nonsense(self) -> None:
         bot = self.telegram.bot

@@ -34,7 +34,7 @@ FAULTS: dict[Fault, fakes.Fault] = {
 
 
 class SinkLab(Lab):
-    missing = frozenset({Feature.CONTENTS})
+    missing = frozenset({Feature.BUTTONS, Feature.CONTENTS})
 
     def __init__(self, process: Process, workspace: Path, kind: type[TestingChannel] | None = None) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ NAME = "forum"
 
 
 class WebhookLab(Lab):
-    missing = frozenset({Feature.ALBUMS, Feature.FINDING, Feature.LOOKING_BACK})
+    missing = frozenset({Feature.ALBUMS, Feature.BUTTONS, Feature.FINDING, Feature.LOOKING_BACK})
 
     def __init__(self, process: Process, tasks: anyio.abc.TaskGroup) -> None:
         super().__init__()
@@ -149,6 +149,8 @@ class TestWebhook(ChannelContract, missing=WebhookLab.missing):
             ({ID: "w2"}, 401, "is not valid"), ({ID: ""}, 401, "required"), ({ID: "x" * 257}, 401, "at most 256"),
             ({TIME: "1"}, 401, "current Unix time"), ({TIME: "-5"}, 401, "current Unix time"),
             ({TIME: "soon"}, 401, "current Unix time"), ({TIME: "٣"}, 401, "current Unix time"),
+            ({TIME: "9" * 400}, 401, "current Unix time"), ({TIME: "9" * 5_000}, 401, "current Unix time"),
+            ({SIGNATURE: "v1 " * 5_000 + "v1"}, 401, "is not valid"),
         ],
     )  # fmt: skip
     async def test_only_requests_with_a_valid_signature_are_accepted(

@@ -22,7 +22,7 @@ from typing import Any
 import anyio
 
 import millpond
-from daemon import tokens
+from daemon import tokens, vocabulary
 from daemon.config import BotConfig, Config, MemorySearchConfig, ModelConfig, QueueConfig, RedisConfig
 from daemon.run import open_process
 from tests.chaos.runs import BEGAN, ENDED, Run, append
@@ -114,7 +114,7 @@ ACT = Tool(
 def work(server_dir: Path, prefix: str, base_url: str, marks: Path) -> None:
     """Be a worker with the tool ``mark`` alone, on a server that is there, until killed."""
     bot_runtime.BUILTIN = bot_checks.BUILTIN = Registry([MARK])
-    tokens._encoder = lambda _name: tokens.estimate  # a vocabulary takes as long as the rest of a start
+    vocabulary.counter = lambda _name: tokens.estimate  # a vocabulary takes as long as the rest of a start
     os.environ["MARKS"] = str(marks)
     anyio.run(_work, server_dir, prefix, base_url, marks.parent)
 

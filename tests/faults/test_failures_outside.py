@@ -113,6 +113,7 @@ type = "telegram"
 bot = "key"
 token = "{token}"
 base_url = "{telegram}"
+debounce_s = 0
 access = {{policy = "open"}}
 [bots.key]
 admins = ["lake:{admin}"]

@@ -42,6 +42,7 @@ type = "telegram"
 token = "{token}"
 base_url = "{telegram}"
 send_timeout_s = 0.7
+debounce_s = 0
 streaming = {streaming}
 typing = {streaming}
 [channels.lake.access]

@@ -579,4 +579,8 @@ def test_the_doctor_asks_every_model_by_itself(place: Place, tmp_path: Path) -> 
     assert re.search(r"^error +model of pond: first: .*127\.0\.0\.1:1\b", done.stdout, re.MULTILINE)
     assert re.search(r"^error +fallback of pond: second: .*127\.0\.0\.1:2\b", done.stdout, re.MULTILINE)
     assert re.search(r"^error +speech of pond: .*127\.0\.0\.1:3\b", done.stdout, re.MULTILINE)
+    quick = place("--config", str(file), "doctor")
+    assert re.search(
+        r"^ok +transcription of pond: hearer was not tested.*\n.*speech of pond: singer was", quick.stdout, re.MULTILINE
+    )
     assert re.search(r"^warning +speech of deaf: bots\.deaf\.transcription is not set", done.stdout, re.MULTILINE)

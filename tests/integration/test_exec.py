@@ -6,6 +6,7 @@ Tests with a real sandbox need bubblewrap and user namespaces; the others use a 
 import os
 import shutil
 import subprocess
+import tempfile
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 
 from daemon.config import BotConfig, ExecConfig
 from daemon.errors import ToolError
+from daemon.forget.file_removal import remove_folder
 from daemon.operators import Approvals, OperatorAudit
 from daemon.process import Process
 from daemon.testing import ScriptedModel
@@ -77,6 +79,8 @@ async def test_a_command_works_in_its_folder_and_reports_output_and_exit_code(tm
         "unshare -Ur mount -t tmpfs none /usr",
         "for n in 1 2 3; do head -c 40000000 /dev/zero > /tmp/$n || exit 1; done",
         "head -c 200000000 /dev/zero > full",
+        "test -w /proc/sys/kernel/core_pattern",
+        "echo 0 > /proc/self/oom_score_adj",
     ],
 )
 async def test_a_command_reaches_nothing_but_its_folder(
@@ -95,6 +99,44 @@ async def test_a_command_reaches_nothing_but_its_folder(
 
     assert found.status != 0
     assert "a secret" not in found.output
+
+
+@real
+async def test_what_a_command_leaves_behind_stops_no_later_command(tmp_path: Path) -> None:
+    number = str(10**9 + int.from_bytes(os.urandom(3)))  # no other process sleeps so long
+
+    begun = await outcome(tmp_path, f"sleep {number} & setsid sleep {number} & kill -STOP 1; echo begun; chmod 000 .")
+    after = await outcome(tmp_path, "echo after > file; cat file")
+
+    assert (begun.output, after.output) == ("begun\n", "after\n")
+    await until(lambda: not any(number.encode() in words for words in command_lines()))
+
+
+def test_folders_without_permissions_are_removed_when_a_scope_is_forgotten() -> None:
+    """As a user that is not root, whose calls ignore permissions."""
+    root = Path(tempfile.mkdtemp(prefix="mp-", dir="/dev/shm"))
+    inner = root / "files" / "ann" / "inner"
+    inner.mkdir(parents=True)
+    (inner / "note.txt").write_text("heron")
+    (root / "files" / "ann" / "link").symlink_to("/")
+    user = 65_534 if os.geteuid() == 0 else os.geteuid()
+    for path in (root, root / "files", root / "files" / "ann", inner):
+        os.chown(path, user, -1)
+        path.chmod(0o711)
+    for path in (inner, inner.parent):
+        path.chmod(0)
+    child = os.fork()
+    if not child:
+        try:
+            os.setuid(user)
+            os._exit(remove_folder(root, ("files", "ann"), looks=False))
+        finally:
+            os._exit(99)
+
+    count = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+    assert (count, inner.parent.exists()) == (1, False)
+    shutil.rmtree(root)
 
 
 @real

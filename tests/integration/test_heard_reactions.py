@@ -8,7 +8,7 @@ from channels.arrival import Arrival, Sender, reacted
 from channels.intake.reactions import KEPT_MAX, line_of
 from channels.posted_messages import PostedMessages
 from daemon.config import AccessConfig
-from daemon.events import Inbound, Overheard
+from daemon.events import Inbound, Overheard, Reply
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.conftest import an_entry
@@ -35,7 +35,8 @@ async def posted(process: Process, *, chat: str = GROUP, answer: str = ANSWER, t
     for key in await process.bus.call("KEYS", f"{process.bus.keys.prefix}:{{0}}:*"):
         await process.bus.call("DEL", key)
     session = str(SessionKey(channel=NAME, chat=chat, thread=thread))
-    await PostedMessages(process.bus, NAME).note(SessionKey(channel=NAME, chat=chat), f"{session}#0", "m1")
+    reply = Reply(id=f"{session}#0", session=session, turn=0, text=answer, correlation="c")
+    await PostedMessages(process.bus, NAME).note(reply, "m1")
     if answer:
         entry = msgspec.json.encode(an_entry(0, text=answer, answers=("q",)))
         await process.bus.call("RPUSH", process.bus.keys.log(session), entry)

@@ -1,9 +1,11 @@
 """Histories that a worker keeps from one turn of a session to the next."""
 
 import hashlib
+import tracemalloc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
 import msgspec
 import pytest
 
@@ -15,6 +17,7 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.integration.test_turns import Bot
 from tests.limits import until
+from tests.loop_clock import run_fast
 from workers.agent.prompt import history_loader
 from workers.agent.prompt.history_loader import KEPT_S, HistoryCache, PromptHistory
 from workers.agent.prompt.history_messages import History
@@ -112,6 +115,36 @@ def test_a_process_keeps_only_so_many_histories_and_each_for_a_while() -> None:
     assert kept(0) == []
     assert kept(3 * one_bytes, pause_s=0.6 * KEPT_S) == ["b", "c"]
     assert kept(3 * one_bytes, rest_s=1.1 * KEPT_S) == []
+
+
+async def test_a_history_that_is_too_old_leaves_memory_while_nobody_writes() -> None:
+    now = [0.0]
+    histories = HistoryCache(now=lambda: now[0])
+    entry = LogEntry(time="2026-11-20T09:00:00Z", turn=0, tokens=1, wire=msgspec.Raw(b"{}"))
+    histories.keep(Claim(session="a", nonce="n", fence=1, begun=begun()), PromptHistory(), [entry])
+    now[0] = 1.1 * KEPT_S
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(histories.run)
+        tg.start_soon(run_fast)
+        await until(lambda: not histories)
+        tg.cancel_scope.cancel()
+
+
+def test_a_history_keeps_each_text_once() -> None:
+    def entry(role: str) -> LogEntry:
+        wire = f'{{"role":"{role}","content":"{"a" * 100_000}"}}'.encode()
+        return LogEntry(time="2026-11-20T09:00:00Z", turn=0, tokens=1, wire=msgspec.Raw(wire))
+
+    tracemalloc.start()
+    try:
+        history = History([entry("user"), entry("assistant")])
+        held_bytes, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert history.spans[0].plain is not None
+    assert held_bytes < 1.1 * history.size_bytes
 
 
 def test_a_history_is_kept_only_if_the_prompts_go_back_to_the_first_message() -> None:

@@ -29,7 +29,7 @@ from tests.terminals import OnTerminal, on_terminal
 
 TOKEN = "123456789:AAbbCCddEEffGGhhIIjjKKllMMnnOOppQQr"
 KEY = "sk-very-secret-key"
-NO_WEB = ("--web-search", "none", "--no-web-fetch")
+NO_WEB = ("--web-search", "none", "--no-web-fetch", "--voice-url", "-")
 QUIET = ("--offline", "--bot", "b", "--language", "en", "--time-zone", "UTC", *NO_WEB)
 
 
@@ -410,6 +410,7 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
         terminal.shows("The search provider searxng returned no usable answer: ConnectError")
         terminal.answer("Keep this provider anyway", "y")
         terminal.answer("Let the bot read public web pages", "")
+        terminal.answer("Voice messages: address", "")
         assert terminal.ends() == 0, terminal.screen
 
     assert place.tables["bots"]["heron"]["web"] == {"search": "searxng", "search_url": "http://127.0.0.1:1"}
@@ -771,3 +772,98 @@ def test_the_web_is_set_up_with_flags(
     if key:
         assert (place.data / "b.web.key").read_text() == f"{key}\n"
         assert key not in place.config.read_text() + done.stdout
+
+
+@contextmanager
+def audio_server() -> Iterator[FakeOpenAI]:
+    """A server that speaks, and that understands its own recordings."""
+
+    def reply(body: dict[str, Any]) -> Plain:
+        return Plain(b"OggS" + bytes(8)) if "voice" in body else Plain(b'{"text": "Hello."}', "application/json")
+
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(fake_openai(reply)) as server:
+        yield server
+
+
+MODELS = ("--transcription-model", "whisper-1", "--speech-model", "tts-1", "--voice", "nova")
+
+
+@each_row(
+    ("flags", "said", "paths"),
+    [
+        (
+            ("--language", "en", *MODELS),
+            "tts-1 spoke a word (12 bytes), and whisper-1 transcribed the word as “Hello.”",
+            2,
+        ),
+        (("--language", "zh", *MODELS), "tts-1 读出了一个词（12 字节），whisper-1 把这个词转成了“Hello.”", 2),
+        (("--language", "en"), "whisper-1 transcribed a recording", 1),
+    ],
+)
+def test_voice_messages_are_set_up_with_flags_after_a_trial(
+    tmp_path_factory: pytest.TempPathFactory, flags: tuple[str, ...], said: str, paths: int
+) -> None:
+    place = Place(tmp_path_factory.mktemp("p"))
+    with audio_server() as server:
+        base = ("init", "--offline", "--no-telegram", "--bot", "b", "--yes", "--voice-url", server.base_url)
+        done = place(*base, "--voice-key", KEY, *flags)
+        again = place("init", "--offline", "--no-telegram", "--bot", "b", "--yes", "--no-test")
+
+    assert (done.returncode, again.returncode) == (0, 0), done.stderr
+    assert said in done.stdout
+    assert [request.path.removeprefix("/v1/audio/") for request in server.requests] == ["speech", "transcriptions"][
+        -paths:
+    ]
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    bot, where = place.tables["bots"]["b"], {"base_url": server.base_url, "api_key_file": "b.voice.key"}
+    assert bot["transcription"] == {"name": "whisper-1", **where}
+    assert bot.get("speech") == ({"name": "tts-1", "voice": "nova", **where} if paths == 2 else None)
+    assert (place.data / "b.voice.key").read_text() == f"{KEY}\n"
+    assert KEY not in place.config.read_text() + done.stdout
+
+    gone = place("init", "--offline", "--no-telegram", "--bot", "b", "--yes", "--no-test", "--voice-url", "-")
+    assert gone.returncode == 0, gone.stderr
+    assert not {"transcription", "speech"} & place.tables["bots"]["b"].keys()
+
+
+def test_a_server_for_voice_messages_that_fails_is_told_and_asked_for_again(place: Place) -> None:
+    base = ("init", "--offline", "--no-telegram", "--bot", "b", "--language", "en", "--time-zone", "UTC")
+    refused = place(*base, "--yes", "--voice-url", "http://127.0.0.1:1/v1", *MODELS)
+    deaf = place(
+        *base, "--yes", "--no-test", "--voice-url", "http://127.0.0.1:1/v1", *MODELS, "--transcription-model", "-"
+    )
+    with audio_server() as server, place.sits(*base, *NO_WEB[:-2]) as terminal:
+        terminal.answer("Voice messages: address", "http://127.0.0.1:1/v1")
+        for question, word in (
+            ("API key of the server", ""),
+            ("Model that transcribes", ""),
+            ("Model that speaks", ""),
+        ):
+            terminal.answer(question, word)
+        terminal.answer("Keep this server anyway", "n")
+        terminal.answer("Voice messages: address", server.base_url)
+        for question, word in (
+            ("API key", ""),
+            ("Model that transcribes", ""),
+            ("Model that speaks", "tts-1"),
+            ("Voice", ""),
+        ):
+            terminal.answer(question, word)
+        terminal.shows("transcribed the word as")
+        assert terminal.ends() == 0, terminal.screen
+
+    assert "127.0.0.1:1" in refused.stderr
+    assert "--transcription-model: a bot that speaks answers needs a model" in deaf.stderr
+    assert place.tables["bots"]["b"]["speech"]["voice"] == "alloy"
+
+
+def test_the_models_own_server_for_voice_messages_is_not_written_twice(place: Place) -> None:
+    with audio_server() as server:
+        flags = ("--model-url", server.base_url, "--model", "m", "--model-key", KEY, "--voice-url", server.base_url)
+        done = place("init", "--no-telegram", "--bot", "b", "--yes", "--no-test", *flags)
+        again = place("init", "--no-telegram", "--bot", "b", "--yes", "--no-test", "--voice-url", server.base_url)
+
+    assert (done.returncode, again.returncode) == (0, 0), done.stderr + again.stderr
+    assert place.tables["bots"]["b"]["transcription"]["name"] == "whisper-1"
+    assert "base_url" not in place.tables["bots"]["b"]["transcription"]
+    assert "already contains exactly these settings" in again.stdout

@@ -12,9 +12,9 @@ import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
 
+from channels.arrival import Press
 from channels.base import Channel
-from channels.intake import Intake, group_messages, receive
-from channels.intake import intake as receive_loop
+from channels.intake import Intake, group_messages, receive, receive_loop
 from channels.intake.group_messages import IN_A_ROW, KEPT_CHARS, KEPT_MAX
 from daemon.access import Access, PairingCodes, access_list, pairing_codes
 from daemon.config import AccessConfig
@@ -330,6 +330,66 @@ async def test_an_album_collects_although_the_channel_has_no_window(process: Pro
     assert await process.bus.call("ZCARD", keys.ready(0)) == 0
     assert await process.bus.call("HGET", keys.session(f"{NAME}:ann"), "debounce") == b"1000"
     assert len(await accepted(process.bus)) == 3
+
+
+@each_row(
+    "who, group, said, asked, waits",
+    [
+        ("ann", "", ["x" * 4_000, "y" * 3_990, "the end"], 3, True),
+        ("bob", "", ["x" * 4_000], 1, True),
+        ("cid", "", ["x" * 3_000, "more"], 2, False),
+        ("dee", "-101", ["x" * 4_000, "the end"], 2, True),
+        ("eve", "-102", ["x" * 3_000, "more"], 1, False),
+    ],
+)
+async def test_pieces_of_a_long_message_collect_although_the_channel_has_no_window(
+    process: Process, who: str, group: str, said: list[str], asked: int, waits: bool
+) -> None:
+    intake, keys = intake_of(with_channel(process), said_max=4_000), process.bus.keys
+    # In a group only the first piece names the bot.
+    await intake.take_run(
+        [an_arrival(text, who=who, chat=group, mentioned=not group or not at) for at, text in enumerate(said)]
+    )
+    session = f"{NAME}:{group or who}"
+
+    assert await process.bus.call("LLEN", keys.waiting(session)) == asked
+    assert (await process.bus.call("ZSCORE", keys.ready(0), session) is None) == waits
+
+
+@each_row(
+    "command, group, only, says, accepted_again",
+    [
+        ("/link yes @0badc0de", "", "", "", True),
+        ("/forget all", "", "ann", "", True),
+        ("/forget all", "", "bob", "not allowed", False),
+        ("/approve 0badc0de", "", "", "not allowed", False),
+        ("/approve 0badc0de", "-101", "", "not allowed", False),
+        ("Delete everything", "", "", "older question", False),
+    ],
+)
+async def test_a_pressed_button_is_its_command_once_and_nothing_for_whoever_may_not_press_it(
+    process: Process, command: str, group: str, only: str, says: str, accepted_again: bool
+) -> None:
+    intake, before = intake_of(with_channel(process)), len(await accepted(process.bus))
+    arrival = an_arrival(command, chat=group)
+
+    # Each press has an id of its own.
+    found = [
+        await intake.press(Press(arrival=structs.replace(arrival, seen_as=seen_as), who=only)) for seen_as in ("a", "b")
+    ]
+
+    assert all(says in text if says else text == "" for text in found)
+    assert [inbound.text for inbound in (await accepted(process.bus))[before:]] == [command] * accepted_again
+
+
+async def test_an_administrator_may_press_what_others_may_not(process: Process) -> None:
+    intake = intake_of(with_channel(process, admins=[f"{NAME}:ann"]))
+    press = Press(arrival=an_arrival("/approve 0badc0de", chat=GROUP, mentioned=False), who="")
+
+    assert [await intake.press(press) for _ in range(2)] == ["", ""]
+
+    [inbound] = await accepted(process.bus)
+    assert (inbound.command, inbound.sender_id) == ("approve", "ann")
 
 
 async def test_a_message_that_cannot_be_taken_is_answered_with_a_line_a_minute(process: Process) -> None:

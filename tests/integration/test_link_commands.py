@@ -58,8 +58,8 @@ class Chat:
         claim, inbound = await self.claimed(text)
         bus, said = DyingBus(self.people.bus, at=dies_at, carried_out=carried_out), ""
         with suppress(Died):
-            said = await LinkCommand(self.people.through(bus)).said(claim, inbound, self.bot)
-        again = await LinkCommand(self.people.process).said(claim, inbound, self.bot)
+            said = (await LinkCommand(self.people.through(bus)).outcome(claim, inbound, self.bot)).text
+        again = (await LinkCommand(self.people.process).outcome(claim, inbound, self.bot)).text
         assert again == said or not said or text == "/link"  # only the code is another one
         await self.people.lab.commit(claim, go_on=False)
         return again, bus.calls
@@ -183,7 +183,7 @@ async def test_an_answer_that_was_sent_before_the_request_is_no_answer_to_it(peo
     question = await bob.says(f"/link {code}")
     await bob.says("/link yes")
 
-    said = await LinkCommand(people.process).said(claim, inbound, ann.bot)
+    said = (await LinkCommand(people.process).outcome(claim, inbound, ann.bot)).text
 
     assert "wants to link" in said
     assert "created this code" in question
@@ -295,7 +295,7 @@ async def test_answers_that_several_workers_work_out_together_link_once(people: 
 
     async with anyio.create_task_group() as tg:
         for claim, inbound in said * 3:
-            tg.start_soon(LinkCommand(people.process).said, claim, inbound, BotConfig())
+            tg.start_soon(LinkCommand(people.process).outcome, claim, inbound, BotConfig())
 
     for claim, _ in said:
         await people.lab.commit(claim, go_on=False)

@@ -14,7 +14,7 @@ from daemon.config import AccessConfig, RemindersConfig, TelegramConfig
 from daemon.errors import BusUnavailable
 from daemon.model import Answer, ToolCall
 from daemon.process import Process
-from daemon.reminders import Reminders, following, prefer, preferences_of
+from daemon.reminders import Reminders, all_reminders, change, following, id_of, prefer, preferences_of, reminder_store
 from daemon.testing import FailingBus, Gate, ScriptedModel
 from tests.conftest import Lab, RecordingBus
 from tests.integration.test_turns import Bot, notices_of, replies_of, said, worked_off
@@ -37,6 +37,16 @@ def calls_remind(*calls: dict[str, Any]) -> Answer:
 
 def results(log: list[Any]) -> list[str]:
     return [text for role, text in said(log) if role == "tool"]
+
+
+async def test_a_repetition_with_an_end_can_be_changed_into_a_single_reminder(remind: RemindLab) -> None:
+    await remind.met()
+    await remind.set(when="", rule="FREQ=DAILY", count=3, until="2030-01-01")
+    (stored,) = await remind.reminders.of("web:ann")
+
+    once = await change(remind.reminders, stored, rule="", when="2h")
+
+    assert (once.rule, once.left, once.until) == ("", 0, "")
 
 
 # Firing
@@ -132,7 +142,7 @@ async def test_a_worker_looks_when_the_next_reminder_is_due_and_within_half_a_se
     sweep, pauses = ReminderSweep(remind.with_bot()), list[float]()
     looks: list[float | Exception] = [0.0, 0.3, 30.0, BusUnavailable("away"), 0.0]
 
-    async def look() -> float:
+    async def look(_partition: int) -> float:
         found = looks.pop(0)
         if isinstance(found, Exception):
             raise ExceptionGroup("away", [found])
@@ -143,12 +153,13 @@ async def test_a_worker_looks_when_the_next_reminder_is_due_and_within_half_a_se
         if not looks:
             raise LookupError
 
-    assert await sweep.look() == LOOK_S <= 0.5
+    assert await sweep.look(0) == LOOK_S <= 0.5
     await remind.set(when="1h")
-    assert 3_500 < await sweep.look() <= 3_600
+    assert 3_500 < await sweep.look(0) <= 3_600
     monkeypatch.setattr(sweep, "look", look)
-    monkeypatch.setattr(reminder_sweep, "anyio", SimpleNamespace(sleep=sleep))
-    with pytest.raises(LookupError):
+    slept = SimpleNamespace(sleep=sleep, create_task_group=anyio.create_task_group)
+    monkeypatch.setattr(reminder_sweep, "anyio", slept)
+    with pytest.RaisesGroup(LookupError):
         await sweep.run()
     assert pauses == [SOONEST_S, 0.3, LOOK_S, LOOK_S, SOONEST_S]
 
@@ -165,7 +176,7 @@ async def test_whatever_fails_while_a_reminder_fires_it_fires_once(remind: Remin
             bus = FailingBus(remind.bus, at=at, carried_out=carried_out)
             with anyio.fail_after(HANG_S):
                 try:
-                    await ReminderSweep(replace(remind.with_bot(), bus=bus)).look()
+                    await ReminderSweep(replace(remind.with_bot(), bus=bus)).look(0)
                 except* BusUnavailable:
                     pass
                 calls = max(calls, bus.calls)
@@ -225,6 +236,63 @@ async def test_a_reminder_that_a_hand_has_spoilt_or_removed_holds_up_no_other(re
 
     assert [inbound.text for inbound in await remind.waiting()] == ["fine"]
     assert await remind.bus.call("ZCARD", remind.bus.keys.upcoming(0)) == 1
+
+
+async def test_reminders_that_cannot_fire_delay_no_other_and_stay_due_for_other_workers(
+    remind: RemindLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chat has too many pending messages; another process has the bot; a time zone is unknown on this machine."""
+    monkeypatch.setattr(reminder_store, "PAGE", 2)
+    for name in ("FULL_S", "UNKNOWN_S", "FAILED_S"):
+        monkeypatch.setattr(reminder_sweep, name, 10_000.0)
+    held = ("web:full", "web:lake", "web:zone")
+    for session in (*held, "web:ann"):
+        await remind.met(session)
+        for number in range(1 if session == "web:ann" else 5):
+            await remind.set(f"tea {number}", session=session)
+        await remind.time_comes(session=session, ago_s=1 if session == "web:ann" else 5)
+    for at in range(remind.lab.queue.waiting_max):
+        await remind.lab.publish(f"m{at}", session="web:full")
+    for session, spoilt in (("web:lake", {"bot": "lake"}), ("web:zone", {"zone": "Atlantis/City"})):
+        for stored in await remind.reminders.of(session):
+            assert stored.reminder is not None
+            await remind.reminders.change(stored, msgspec.structs.replace(stored.reminder, **spoilt))
+
+    sweep, looks = ReminderSweep(remind.with_bot()), 0
+    with anyio.fail_after(HANG_S):
+        while not await remind.waiting("web:ann"):
+            assert await sweep.look(0) == 0.0
+            looks += 1
+
+    assert looks <= 8  # of two reminders each
+    assert [len(await remind.kept(session)) for session in held] == [5, 5, 5]
+    assert len((await remind.reminders.overdue(0, without=["x"] * 20)).reminders) == 2
+    assert await remind.bus.call("ZCOUNT", remind.bus.keys.upcoming(0), "-inf", await remind.lab.server_ms()) == 15
+
+
+async def test_a_partition_whose_server_does_not_answer_delays_no_other(
+    remind: RemindLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    third = anyio.Event()
+
+    async def look(partition: int) -> float:
+        if partition == 0:
+            await anyio.sleep_forever()
+        looks.append(partition)
+        if len(looks) == 3:
+            third.set()
+        return 0.0
+
+    sweep = ReminderSweep(replace(remind.process, bus=SimpleNamespace(keys=SimpleNamespace(partitions=2))))  # type: ignore[arg-type]
+    monkeypatch.setattr(sweep, "look", look)
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(sweep.run)
+        with anyio.fail_after(HANG_S):
+            await third.wait()
+        tg.cancel_scope.cancel()
+
+    assert looks == [1, 1, 1]
 
 
 # The turn
@@ -481,6 +549,32 @@ async def test_a_model_that_sets_reminders_in_a_loop_meets_a_limit(remind: Remin
     refused = "Error: This chat already has the maximum of 5 reminders. Delete a reminder first."
     assert len(await remind.kept()) == 5
     assert results(await remind.lab.log())[5:] == [refused] * 3
+
+
+async def test_ten_thousand_reminders_cost_a_look_no_more_calls_and_are_listed_in_one_message(
+    remind: RemindLab,
+) -> None:
+    await remind.met()
+    first = await remind.set("tea", when="2h")
+    many = [msgspec.structs.replace(first, id=id_of(str(at)), text=f"tea {at}") for at in range(10_000 - 1)]
+    assert len({each.id for each in many}) == len(many)
+    keys = remind.bus.keys
+    fields = [word for each in many for word in (each.id, each.raw)]
+    await remind.bus.call("HSET", keys.reminders("web:ann"), *fields)
+    await remind.bus.call("ZADD", keys.upcoming(0), *[w for each in many for w in (each.due_ms, f"web:ann {each.id}")])
+    process = remind.with_bot(rules=RemindersConfig(chat_max=10_000))
+
+    bus = FailingBus(remind.bus, at=0)
+    await ReminderSweep(replace(process, bus=bus)).look(0)
+    async with Bot(process, ScriptedModel()).working():
+        await command(remind, 1, "/remind 20m one more")
+        refused, listed = await command(remind, 2, "/reminders")
+
+    assert bus.calls == 1
+    assert refused == "This chat already has the maximum of 10000 reminders. Delete a reminder first."
+    assert listed.endswith("… and 9970 more reminders")
+    assert len(listed) < 4_000
+    assert len([each async for each in all_reminders(remind.bus, remind.reminders)]) == 10_000
 
 
 async def test_a_reminder_cannot_set_reminders(remind: RemindLab) -> None:

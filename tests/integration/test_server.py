@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -166,6 +167,8 @@ async def test_the_servers_memory_comes_from_the_library_that_came_with_it(data_
     address = await server(data_dir).ensure()
 
     assert "libmimalloc" in await anyio.Path(f"/proc/{address.pid}/maps").read_text()
+    # Huge pages would more than double the memory of an empty server.
+    assert re.search(r"AnonHugePages: +0 kB", await anyio.Path(f"/proc/{address.pid}/smaps_rollup").read_text())
 
 
 async def test_a_program_that_did_not_come_with_it_keeps_its_own_memory(data_dir: Path, tmp_path: Path) -> None:

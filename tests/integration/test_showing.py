@@ -26,6 +26,7 @@ from tests.limits import HANG_S, until
 
 __all__ = ["room"]
 
+REST_S = 0.3
 TEXT = "The answer begins with words that are many enough to be shown at once"
 QUEUE = QueueConfig(lease_s=60.0, renew_s=0.3, wakeup_s=0.3, backoff_min_s=0.02, backoff_max_s=0.1)
 
@@ -207,6 +208,20 @@ async def test_a_text_stays_while_its_reply_is_on_its_way(process: Process, monk
         assert platform.shown(ANN) == ["whole"]
         assert platform.acts_of("remove") == []
         assert await unknown(process.bus) == []
+
+
+async def test_a_chat_that_refuses_a_preview_is_sent_nothing_until_it_may_be(process: Process) -> None:
+    async with sink([Refuse(429, REST_S)]) as platform, replica(pushing(process, platform, sends_per_s=100)):
+        await leads(process)
+        began = anyio.current_time()
+        await write(process.bus, TEXT)
+        await platform.count(1)
+        await commit(process.bus, "whole")
+        await until_empty(process.bus)
+
+        assert platform.shown(ANN) == ["whole"]
+        assert len(platform.posts) == 2
+        assert anyio.current_time() - began >= REST_S
 
 
 async def test_no_text_is_shown_above_a_reply_that_is_still_to_be_sent(process: Process) -> None:
@@ -553,7 +568,7 @@ async def test_a_chat_that_refuses_the_sign_rests_and_is_answered_all_the_same(p
     assert platform.shown(ANN) == ["whole"]
 
 
-async def test_a_message_is_marked_once_it_is_accepted(process: Process) -> None:
+async def test_a_message_is_marked_from_its_acceptance_to_its_answer(process: Process) -> None:
     async with sink() as platform:
         pushed = pushing(process, platform, reaction="👀")
         config: Any = pushed.config.channels[NAME]
@@ -563,9 +578,15 @@ async def test_a_message_is_marked_once_it_is_accepted(process: Process) -> None
             inbound = an_inbound("m1", session=ANN, text="hello", delivery="push")
             outbox.showing.accepted(inbound.session, inbound)
             await until(lambda: bool(platform.acts_of("react")))
+            reply = Reply(id=f"{ANN}#1", session=ANN, turn=1, text="hi", correlation="c", answers=("m1",))
+            outbox.showing.delivered(reply)
+            await until(lambda: len(platform.acts_of("react")) > 1)
             pushed.stopping.set()
 
-    assert [(post["session"], post["id"], post["sign"]) for post in platform.acts_of("react")] == [(ANN, "m1", "👀")]
+    assert [(post["session"], post["id"], post["sign"]) for post in platform.acts_of("react")] == [
+        (ANN, "m1", "👀"),
+        (ANN, "m1", ""),
+    ]
 
 
 async def test_in_a_group_what_is_shown_answers_to_the_message(process: Process) -> None:

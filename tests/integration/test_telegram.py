@@ -344,6 +344,34 @@ async def test_markdown_goes_out_as_a_rich_message(process: Process) -> None:
     assert not telegram.oddities()
 
 
+LONG = "\n\n".join(f"Paragraph **{n}** of the book. {'word ' * 20}" for n in range(100)).rstrip()
+
+
+async def test_a_long_text_is_one_rich_message_and_a_file_where_that_is_refused(process: Process) -> None:
+    async with fake_telegram(floods=False) as telegram, adapter(process, telegram) as channel:
+        ann = telegram.direct(telegram.person("Ann"))
+        assert 4_096 == channel.length(LONG) < len(LONG)
+        assert channel.length("line\n" * 1_000) == 5_000
+        assert channel.length("x " * 20_000) == 40_000
+
+        sent = await channel.send(key(ann), part(LONG), timeout_s=TIMEOUT_S)
+        await channel.edit(key(ann), sent, part(f"{LONG} The end."), timeout_s=TIMEOUT_S)
+        telegram.faults.on("editMessageText", Refuse(400, "Bad Request: RICH_MESSAGE_INVALID"))
+        with pytest.raises(SendRejected):
+            await channel.edit(key(ann), sent, part(f"{LONG} And so on."), timeout_s=TIMEOUT_S)
+        telegram.faults.on("sendRichMessage", Refuse(400, "Bad Request: RICH_MESSAGE_INVALID"))
+        await channel.send(key(ann), part(LONG), timeout_s=TIMEOUT_S)
+        telegram.methods.rich_known = False
+        for _ in range(2):
+            await channel.send(key(ann), part(LONG), timeout_s=TIMEOUT_S)
+
+    one, *files = ann.shown()
+    assert one.text.endswith("word The end.")
+    assert [each.file.data.decode() if each.file else "" for each in files] == [LONG] * 3
+    assert all(each.text.startswith("Paragraph 0 of the book.") for each in files)
+    assert len(telegram.called("sendRichMessage")) == 3
+
+
 async def test_a_server_without_rich_messages_is_asked_once_and_gets_entities(process: Process) -> None:
     async with fake_telegram(rich=False) as telegram, adapter(process, telegram) as channel:
         ann = telegram.direct(telegram.person("Ann"))

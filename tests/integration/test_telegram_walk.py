@@ -64,7 +64,13 @@ async def walking(
     async def connect(_config: ModelConfig, *, language: str) -> Speaking:
         return answering
 
-    fields: dict[str, Any] = {"base_url": telegram.base_url, "access": OPEN, "send_timeout_s": 3.0, **channel}
+    fields: dict[str, Any] = {
+        "base_url": telegram.base_url,
+        "access": OPEN,
+        "send_timeout_s": 3.0,
+        "debounce_s": 0,
+        **channel,
+    }
     tokens = {NAME: telegram.bot.token, **{each.person.username: each.token for each in bots}}
     one = replace(
         process,
@@ -372,7 +378,7 @@ async def test_a_long_reply_is_cut_between_what_people_see_as_characters(process
     signs = (FAMILY, DEAF, FLAG, ACCENTED, "\U0001f600")
     texts = {f"{at}": "a" * (at % 3) + sign * (9_000 // units(sign)) for at, sign in enumerate(3 * signs)}
     chats = {name: telegram.direct(telegram.person(name)) for name in texts}
-    async with walking(process, telegram, model=Speaking(lambda name: texts[name]), streaming=False):
+    async with walking(process, telegram, model=Speaking(lambda name: texts[name]), streaming=False, rich=False):
         for name, chat in chats.items():
             chat.say(name)
         for name, chat in chats.items():
@@ -492,7 +498,11 @@ async def test_an_answer_is_shown_while_it_is_written_in_one_message(process: Pr
     assert message.edits, "nothing was shown before"
     assert all(plain.startswith(edit.replace("*", "").removesuffix("…").rstrip()) for edit in message.edits)
     assert ann.actions and ann.actions[0][1] == "typing"
-    assert asked.reactions == {telegram.bot.person.id: "👀"}
+    await telegram.until(lambda: not asked.reactions)
+    assert [call.params["reaction"] for call in telegram.called("setMessageReaction")] == [
+        [{"type": "emoji", "emoji": "👀"}],
+        [],
+    ]
 
 
 async def test_of_many_answers_at_once_nothing_is_sent_without_room_for_it(
@@ -513,6 +523,34 @@ async def test_of_many_answers_at_once_nothing_is_sent_without_room_for_it(
     assert await walk.unknown() == []
 
 
+async def test_a_button_works_once_and_that_of_an_older_list_not_at_all(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    ann = telegram.direct(telegram.person("Ann"))
+    async with walking(process, telegram) as walk:
+        for text in ("the heron is grey", "the otter is brown"):
+            ann.say(text)
+            await walk.answered(ann, f"echo: {text}")
+        ann.say("/forget heron")
+        old = await walk.answered(ann, "cannot be restored")
+        ann.say("/forget otter")
+        await telegram.until(lambda: sum("cannot be restored" in text for text in ann.texts()) == 2)
+        new = ann.shown()[-1]
+        assert new.labels[0] == "Delete 1"
+        assert new.labels[-1] == "Delete all entries"
+
+        ann.press(old, "Delete 1")
+        await walk.answered(ann, "older question")
+        queries = [ann.press(new, "Delete all entries") for _ in range(2)]
+        telegram.bot.again(1)
+        await walk.answered(ann, "I am deleting the text")
+        await telegram.until(lambda: all(telegram.world.queries[query] == "" for query in queries))
+        await telegram.until(lambda: not telegram.bot.updates)
+
+    assert (old.labels, new.labels) == ([], [])
+    assert sum("I am deleting the text" in text for text in ann.texts()) == 1
+
+
 async def test_two_chats_are_asked_whether_they_are_to_be_linked(process: Process, telegram: FakeTelegram) -> None:
     ann, bob = telegram.direct(telegram.person("Ann")), telegram.direct(telegram.person("Bob_*x*"))
     async with walking(process, telegram) as walk:
@@ -521,7 +559,9 @@ async def test_two_chats_are_asked_whether_they_are_to_be_linked(process: Proces
         bob.say(f"/link {code}")
         asked, told = await walk.answered(bob, "created this code"), await walk.answered(ann, "sent your code")
         assert (f"“Ann” ({NAME}:{ann.id})" in asked.text, f"“Bob x” ({NAME}:{bob.id})" in told.text) == (True, True)
-        bob.say("/link yes")
+        assert asked.labels == told.labels == ["Confirm the link", "Reject the link"]
+        bob.press(asked, "Confirm the link")
         await walk.answered(bob, "to confirm")
-        ann.say("/link no")
+        ann.press(told, "Reject the link")
         await walk.answered(bob, "rejected the link")
+        await telegram.until(lambda: not asked.labels and not told.labels)

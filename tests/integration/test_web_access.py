@@ -17,10 +17,11 @@ from anyio import to_thread
 from click.testing import CliRunner
 from starlette.routing import Route
 
-from channels.web.access import login
+from channels.web.access import Operators, login
 from channels.web.app import application
 from channels.web.request_guard import OPEN, OpenRequests
 from channels.web.service import serve
+from channels.web.settings import settings_routes
 from channels.web.site import Site
 from channels.web.static import is_page
 from daemon.cli.root_command import Options, root
@@ -308,7 +309,8 @@ def asked_of(path: str) -> str:
 
 def routes_of(process: Process) -> list[Route]:
     site = Site(process=process, name="web", config=WebConfig(), address="http://127.0.0.1:1")
-    return [route for route in application(site, OpenRequests()).routes if isinstance(route, Route)]
+    routes = [*application(site, OpenRequests()).routes, *settings_routes(site, Operators(site).only)]
+    return [route for route in routes if isinstance(route, Route)]
 
 
 @pytest.mark.parametrize(("options", "status"), [({}, 401), ({"open": True}, 0), ({"member_token": Secret(TOKEN)}, 0)])

@@ -20,7 +20,7 @@ from daemon.setup.bot_sections import with_bot
 from daemon.setup.config_editor import Editor
 from tests.fakes.discord import fake_discord
 from tests.fakes.feishu import fake_feishu
-from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Say, fake_openai
+from tests.fakes.openai_server import Failure, FakeOpenAI, Hang, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.fakes.web_site import page, web_site
 from tests.limits import HANG_S
@@ -66,6 +66,7 @@ ADDRESSES = (
             "/model",
             "/model/names",
             "/web",
+            "/voice",
             "/telegram",
             "/slack",
             "/discord",
@@ -384,6 +385,26 @@ async def test_web_search_is_tried_and_saved_and_its_key_goes_to_no_address_of_a
     assert desk.tables["bots"]["pond"]["web"] == {"search": "brave", "api_key_file": "pond.web.key"}
     assert (await desk.post("/web", {**form, "url": "file:///etc/passwd"}, 422))["field"] == "web-url"
     assert (await desk.post("/web", form, 422))["code"] == "search_failed"
+
+
+async def test_voice_messages_are_tried_and_saved_and_the_key_goes_to_no_other_server(desk: Desk) -> None:
+    spoken, heard = Plain(b"OggS" + bytes(8)), Plain(b'{"text": "Hello."}', "application/json")
+    async with fake_openai(lambda body: spoken if "voice" in body else heard) as server:
+        form = {"bot": "pond", "url": server.base_url, "transcription": "whisper-1", "speech": "tts-1", "voice": "nova"}
+        tried = await desk.post("/voice", form)
+        await desk.post("/voice", {**form, "key": "sk-voice-secret", "digest": await desk.digest()})
+        shown = (await desk.page.get("/api/settings"))["bots"]["pond"]["voice"]
+
+    assert tried["findings"] == ["tts-1 spoke a word (12 bytes), and whisper-1 transcribed the word as “Hello.”"]
+    assert not any("authorization" in request.headers for request in server.requests)
+    where = {"base_url": server.base_url, "api_key_file": "pond.voice.key"}
+    assert desk.tables["bots"]["pond"]["speech"] == {"name": "tts-1", "voice": "nova", **where}
+    assert shown == {**{name: form[name] for name in form if name != "bot"}, "key_set": True}
+    assert (await desk.post("/voice", form, 422))["code"] == "model_failed"
+    assert (await desk.post("/voice", {**form, "transcription": ""}, 422))["field"] == "transcription-model"
+    assert (await desk.post("/voice", {**form, "url": "file:///etc/passwd"}, 422))["field"] == "voice-url"
+    await desk.post("/voice", {"bot": "pond", "url": "-", "digest": await desk.digest()})
+    assert "speech" not in desk.tables["bots"]["pond"]
 
 
 # Channels

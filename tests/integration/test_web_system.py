@@ -17,8 +17,10 @@ from starlette.routing import Route
 
 from channels.leader_election import Lease, LeaseTerms
 from channels.web import event_streams
+from channels.web.access import Operators
 from channels.web.app import application
 from channels.web.request_guard import OpenRequests
+from channels.web.settings import settings_routes
 from channels.web.site import Site
 from channels.web.system import system_endpoints
 from channels.web.system.system_endpoints import without_ages
@@ -443,7 +445,8 @@ async def test_no_secret_stands_in_any_answer(process: Process, lab: Lab, addres
     code, secret = await logins.offer("web"), await logins.redeem(await logins.offer("web"), "web")
     secrets = [TOKEN, API_KEY, address.password.reveal(), code, secret]
     site = Site(process=process, name="web", config=WebConfig(), address="")
-    routes = [route for route in application(site, OpenRequests()).routes if isinstance(route, Route)]
+    every = [*application(site, OpenRequests()).routes, *settings_routes(site, Operators(site).only)]
+    routes = [route for route in every if isinstance(route, Route)]
     looked: list[str] = []
 
     async with page_of(process) as page:

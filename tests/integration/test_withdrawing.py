@@ -8,12 +8,14 @@ import pytest
 from channels.intake.group_messages import GroupContext
 from daemon import metrics
 from daemon.bus import reap
+from daemon.events import Stop
 from daemon.process import Process
 from daemon.session import MessageEdits
 from daemon.sessionkey import SessionKey
-from tests.conftest import Lab, an_entry
+from tests.conftest import Lab, an_entry, next_heard
 from tests.intakelab import NAME, accepted, an_arrival, intake_of, texts, with_channel
 from tests.integration.test_amending import given, shift_debounce
+from workers.lease_upkeep import ClaimHold
 
 ANN = "web:ann"
 
@@ -100,13 +102,22 @@ async def test_nobody_takes_back_what_another_said(lab: Lab, amendments: Message
     assert await withdraw(amendments, "a", sender_id="ann") == "withdrawn"
 
 
-async def test_what_is_being_answered_is_answered_and_what_waits_behind_it_goes(lab: Lab, amendments: MessageEdits):
+async def test_the_turn_of_a_message_stops_and_a_message_behind_it_goes(lab: Lab, process: Process) -> None:
+    amendments = MessageEdits(process.bus, lab.queue)
     await lab.publish("a")
     await lab.publish("b")
     claim: Any = await lab.claim()
-
-    assert await withdraw(amendments, "a") == "late"
+    async with process.listener.hear(lab.bus.keys.nudges) as nudges:
+        await lab.subscribed(lab.bus.keys.nudges)
+        assert await withdraw(amendments, "a") == "stopped"
+        own = msgspec.json.decode(await next_heard(nudges), type=Stop).upto
+    assert await withdraw(amendments, "a") == "stopped"
     assert await withdraw(amendments, "b") == "withdrawn"
+
+    assert own == claim.begun.waiting[0].stream_id
+    hold = ClaimHold(claim, held_until=0.0)
+    hold.stop(own)
+    assert hold.stop_upto == own
 
     assert await lab.commit(claim) is None
     assert (await lab.state()).waiting == 0
@@ -131,13 +142,14 @@ async def test_commands_and_what_a_stop_ends_are_left_alone(lab: Lab, amendments
     assert [await withdraw(amendments, message_id) for message_id in ("b", "s")] == ["late", "late"]
 
 
-async def test_a_turn_that_has_a_journal_goes_on_with_what_it_read(lab: Lab, amendments: MessageEdits) -> None:
+async def test_a_turn_that_has_a_journal_and_rests_is_resumed_and_stopped(lab: Lab, amendments: MessageEdits) -> None:
     await lab.publish("a")
     claim = await lab.claim()
     await lab.sessions.journal(claim, step=0, entries=[an_entry(0, id="a")])
-    await lab.sessions.back_off(claim, delay_s=0)
+    await lab.sessions.back_off(claim, delay_s=60.0)
 
-    assert await withdraw(amendments, "a") == "late"
+    assert await withdraw(amendments, "a") == "stopped"
+    assert (await lab.claim()).begun.stop_upto == claim.begun.waiting[0].stream_id
 
 
 async def test_what_was_tried_is_forgotten_with_what_it_was_tried_with(lab: Lab, amendments: MessageEdits) -> None:

@@ -15,6 +15,12 @@ MUTANTS = (
             _READS,
         ),
         (
+            "A history that is too old leaves memory while nobody writes.",
+            "            await anyio.sleep(KEPT_S / 10)\n            self._drop_old()",
+            "            await anyio.sleep(KEPT_S / 10)",
+            "test_a_history_that_is_too_old_leaves_memory_while_nobody_writes",
+        ),
+        (
             "A kept history is not used after something in it was forgotten.",
             "is_same = (kept.done, kept.replaced)",
             "is_same = (kept.done, at.replaced)",

@@ -11,6 +11,13 @@ MUTANTS = (
         "integration/test_exec.py",
         ("A command has no namespace of the machine's.", '["--unshare-all", ', '["--unshare-pid", ', _REACH),
         ("Devices of the sandbox keep nothing.", '"/dev", "--remount-ro", "/dev"]', '"/dev"]', _REACH),
+        ("The settings of the kernel are read-only.", '"--remount-ro", "/proc", ', "", _REACH),
+        (
+            "A folder without permissions stops no later command.",
+            "await anyio.Path(folder).chmod(0o700)",
+            "pass",
+            "test_what_a_command_leaves_behind_stops_no_later_command",
+        ),
         ("The temporary folder is limited.", '"--size", str(TMP_MAX_BYTES), ', "", _REACH),
         ("A file is limited.", "ulimit -f {FILE_MAX_BLOCKS}", "true", _REACH),
         (
@@ -25,6 +32,16 @@ MUTANTS = (
             'text.startswith("bwrap: ")',
             "False",
             "test_without_a_sandbox_no_command_is_run",
+        ),
+    ),
+    *mutants_of(
+        "daemon/forget/file_removal.py",
+        "integration/test_exec.py",
+        (
+            "A folder that a command left without permissions is forgotten.",
+            "below.chmod(FOLDER_MODE)",
+            "pass",
+            "test_folders_without_permissions_are_removed_when_a_scope_is_forgotten",
         ),
     ),
     *mutants_of(

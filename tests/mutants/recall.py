@@ -246,7 +246,7 @@ MUTANTS = (
         "unit/test_recall_ranking.py",
         (
             "The shortest message of a day does not represent it.",
-            "about * min(1.0, length)",
+            "about * (min(1.0, length) if information is None else information)",
             "about",
             "test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting",
         ),
@@ -261,6 +261,32 @@ MUTANTS = (
             "return names_any(text, said, self._dates)",
             "return False",
             "test_a_message_about_yesterday_is_found_by_the_day_of_which_it_speaks",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/index/ranking.py",
+        "unit/test_recall_ranking.py",
+        (
+            "Days beside an event are counted from the day of the event.",
+            "ranges_of_days([asked.event.days(day)], asked.now)",
+            "ranges_of_days([(day, day)], asked.now)",
+            "test_a_question_that_names_only_days_finds_what_says_most_of_them",
+        ),
+        (
+            "An event that nothing mentions has no day.",
+            "if not time or len(shared) < EVENT_SHARE * len(event.terms):",
+            "if not time:",
+            "test_days_beside_an_event_that_nobody_mentioned_are_no_days",
+        ),
+    ),
+    *mutants_of(
+        "daemon/recall/period_parts.py",
+        "unit/test_recall_dates.py",
+        (
+            "The last weekday of a month is counted from the end of the month.",
+            "begins = span.last + DAY if number < 0 else span.first",
+            "begins = span.first",
+            "test_a_weekday_of_a_month_is_counted_from_its_first_or_last_day",
         ),
     ),
     *mutants_of(
@@ -299,16 +325,16 @@ MUTANTS = (
             "test_a_hit_whose_text_a_better_recalled_hit_shows_is_left_out",
         ),
         (
-            "More hits for a question with several answers take no more room.",
-            "if at <= most or chars <= most * TURN_SNIPPET_CHARS",
-            "if True",
-            "test_more_hits_for_a_question_with_several_answers_take_no_more_room",
+            "More hits take no more room than as many long ones as the configuration says.",
+            "if len(hit.snippet) <= room:",
+            "if True:",
+            "test_more_hits_than_the_configuration_says_take_no_more_room_than_so_many_long_ones",
         ),
         (
-            "A question with several answers gets more hits.",
-            "SEVERAL = 2",
-            "SEVERAL = 1",
-            "test_no_more_hits_are_shown_than_the_configuration_says",
+            "A turn recalls more short hits.",
+            "SHORT = 2",
+            "SHORT = 1",
+            "test_no_more_than_twice_as_many_hits_are_shown_as_the_configuration_says",
         ),
     ),
     *mutants_of(

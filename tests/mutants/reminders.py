@@ -71,6 +71,32 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/agent/reminder_sweep.py",
+        _REMINDERS,
+        (
+            "A reminder of an unknown bot delays no other.",
+            "left_out[stored.member] = anyio.current_time() + UNKNOWN_S",
+            "pass",
+            "test_reminders_that_cannot_fire_delay_no_other_and_stay_due_for_other_workers",
+        ),
+        (
+            "A reminder of a full session delays no other.",
+            "self._full[stored.session] = anyio.current_time() + FULL_S",
+            "pass",
+            "test_reminders_that_cannot_fire_delay_no_other_and_stay_due_for_other_workers",
+        ),
+    ),
+    *mutants_of(
+        "workers/agent/reminder_sweep.py",
+        "faults/test_reminders_killed.py",
+        (
+            "A reminder fires within seconds.",
+            "await anyio.sleep(max(SOONEST_S, min(pause_s, LOOK_S)))",
+            "await anyio.sleep(20.0)",
+            "test_reminders_survive_the_deaths_of_workers_and_of_the_server",
+        ),
+    ),
+    *mutants_of(
         "workers/agent/commands/command_outcome.py",
         _REMINDERS,
         (
@@ -108,6 +134,18 @@ MUTANTS = (
         (
             "A time that has passed is refused.",
             "if found.utc <= now:",
+            "if False:",
+            "test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy",
+        ),
+        (
+            "A rule whose first time is centuries away is refused.",
+            "if (found.utc - start.utc).total_seconds() > FAR_S:",
+            "if False:",
+            "test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy",
+        ),
+        (
+            "A rule has a limited length.",
+            "if len(given) > RULE_MAX_CHARS:",
             "if False:",
             "test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy",
         ),

@@ -98,4 +98,30 @@ MUTANTS = (
             "test_administrators_are_told_once_a_day_over_all_workers_that_a_limit_is_nearly_used_up",
         ),
     ),
+    *mutants_of(
+        "daemon/vocabulary.py",
+        "unit/test_tokens.py",
+        (
+            "The neighbours with the lowest rank become one token first.",
+            "lowest := min(ranks)",
+            "lowest := next(filter(NO_RANK.__gt__, ranks), NO_RANK)",
+            "test_counts_are_those_of_another_implementation",
+        ),
+        (
+            "Tokens are counted only with the original vocabulary.",
+            "if hashlib.sha256(lines).hexdigest() != checksum:",
+            "if not checksum:",
+            "test_a_changed_vocabulary_is_not_used",
+        ),
+    ),
+    *mutants_of(
+        "daemon/server/redis_program.py",
+        "integration/test_server.py",
+        (
+            "An embedded server uses no huge pages of memory.",
+            '"MIMALLOC_ALLOW_THP": "0"',
+            '"MIMALLOC_ALLOW_THP": "1"',
+            "test_the_servers_memory_comes_from_the_library_that_came_with_it",
+        ),
+    ),
 )

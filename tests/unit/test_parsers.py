@@ -99,6 +99,10 @@ UPDATE = (
     b'{"update_id":7,"message":{"message_id":5,"date":1,"chat":{"id":42,"type":"private"},'
     b'"from":{"id":42,"first_name":"Ann"},"text":"hi","entities":[{"type":"mention","offset":0,"length":2}]}}'
 )
+REACTION = (
+    b'{"update_id":7,"message_reaction":{"chat":{"id":42,"type":"private"},"message_id":5,"user":{"id":42},"date":1,'
+    b'"old_reaction":[],"new_reaction":[{"type":"emoji","emoji":"x"}]}}'
+)
 FRAME = b'{"type":"events_api","envelope_id":"e1","payload":{"event":{"type":"message","channel":"D1"}}}'
 GATEWAY = b'{"op":0,"s":7,"t":"MESSAGE_CREATE","d":{"id":"5","channel_id":"6","author":{"id":"7"},"content":"hi"}}'
 CHUNK = (
@@ -137,6 +141,7 @@ PARSERS: dict[str, Parser] = {
     "number of an update of Telegram's": Parser(number_of, junk(UPDATE)),
     "chat of an update of Telegram's": Parser(chat_of, junk(UPDATE)),
     "update of Telegram's": Parser(lambda found: read(found, ME), junk(UPDATE), UNREADABLE),
+    "reaction at Telegram": Parser(lambda found: read(found, ME), junk(REACTION), UNREADABLE),
     "answer of Telegram's": Parser(
         lambda found: judged(read_answer(found), status=200, method="getMe", base="http://h"),
         junk(

@@ -119,7 +119,7 @@ async def test_what_few_words_find_comes_first_and_the_last_exchange_fills_the_r
     full = await recaller_of(engine, max_results=1).recalled(SCOPE, asked("And the cello?", before="My daughter"))
 
     assert [line[5:].split("]")[0] for line in text.splitlines() if line.startswith("- **")] == ["cello", "rest"]
-    assert full.count("- **[") == 1
+    assert full.startswith("- **[rest]")
     assert len(engine.asked) == 3
 
 
@@ -156,22 +156,23 @@ async def test_hits_that_do_not_fit_are_left_out_whole() -> None:
     assert await recaller_of(engine).recalled(SCOPE, asked(room=-5)) == ""
 
 
-async def test_no_more_hits_are_shown_than_the_configuration_says() -> None:
+async def test_no_more_than_twice_as_many_hits_are_shown_as_the_configuration_says() -> None:
     engine = ScriptedEngine(*(a_hit(f"hit number {number}", docid=f"d{number}") for number in range(10)))
 
     text = await recaller_of(engine, max_results=3).recalled(SCOPE, asked())
-    several = await recaller_of(engine, max_results=3).recalled(SCOPE, asked("Which hits are there? How many?"))
 
-    assert text.count("- **[") == 3
-    assert several.count("- **[") == 6
+    assert text.count("- **[") == 6
 
 
-async def test_more_hits_for_a_question_with_several_answers_take_no_more_room() -> None:
-    engine = ScriptedEngine(*(a_hit("a" * TURN_SNIPPET_CHARS, docid=f"d{number}") for number in range(10)))
+async def test_more_hits_than_the_configuration_says_take_no_more_room_than_so_many_long_ones() -> None:
+    long, half = "a" * TURN_SNIPPET_CHARS, "b" * (TURN_SNIPPET_CHARS // 2)
+    engine = ScriptedEngine(
+        *(a_hit(text, docid=f"d{at}") for at, text in enumerate((long, half, long, long, half, half)))
+    )
 
-    text = await recaller_of(engine, max_results=3).recalled(SCOPE, asked("How many hits are there?", room=10_000))
+    text = await recaller_of(engine, max_results=3).recalled(SCOPE, asked(room=10_000))
 
-    assert text.count("- **[") == 3
+    assert [line[5:7] for line in text.splitlines() if line.startswith("- **")] == ["d0", "d1", "d2", "d4"]
 
 
 async def test_a_hit_whose_text_a_better_recalled_hit_shows_is_left_out() -> None:

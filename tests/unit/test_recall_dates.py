@@ -87,7 +87,7 @@ def test_whatever_is_said_names_some_days_or_none(text: str, now: dt.datetime) -
 def test_what_is_asked_stands_in_what_was_said(text: str) -> None:
     query = query_terms(text, NOW)
 
-    assert bool(query.terms) == bool(terms(text))
+    assert bool(query.terms or query.dates) == bool(terms(text))
     assert not set(query.terms) & set(query.rest)
     assert query.dates == dates_in(text, NOW)
 
@@ -157,6 +157,7 @@ def test_no_day_is_read_where_none_is_named(said: str) -> None:
 def test_words_that_may_mean_one_day_or_another_give_both() -> None:
     assert [span.first.day for span in spans_in("last Friday", NOW)] == [20, 13]
     assert [span.first.isoformat() for span in spans_in("5/3/2026", NOW)] == ["2026-05-03", "2026-03-05"]
+    assert [span.first.day for span in spans_in("in late March or early April", NOW)] == [22, 1]
 
 
 def test_a_day_ends_where_the_person_is() -> None:
@@ -305,12 +306,35 @@ def test_a_third_of_a_month_is_early_mid_or_late(number: int, year: int, form: t
         )
     ),
 )  # fmt: skip
+@example(1, 2, 2016, "{y}年{n}月到{n2}月")
 def test_two_months_are_a_period(one: int, other: int, year: int, form: str) -> None:
     first, last = sorted((one, other))
 
     found = _days(form, first, year, last) if first != last else None
 
     assert found is None or found == (_first(year, first), _last(year, last))
+
+
+@given(
+    NUMBERS,
+    YEARS,
+    st.sampled_from(tuple(enumerate(("first", "second", "third", "fourth", "last")))),
+    st.sampled_from(tuple(enumerate("一二三四五六日"))),
+    st.sampled_from(("the {nth} {weekday} of {en} {y}", "{y}年{n}月{chinese_nth}个星期{sign}")),
+)
+def test_a_weekday_of_a_month_is_counted_from_its_first_or_last_day(
+    number: int, year: int, nth: tuple[int, str], weekday: tuple[int, str], form: str
+) -> None:
+    (at, word), (wanted, sign) = nth, weekday
+    month = [_first(year, number) + DAY * more for more in range((_last(year, number) - _first(year, number)).days + 1)]
+    days = [day for day in month if day.weekday() == wanted]
+    names = {"nth": word, "weekday": f"{days[0]:%A}", "chinese_nth": "最后一" if at == 4 else f"第{'一二三四'[at]}"}
+    said = form.format(en=MONTHS[number - 1], y=year, n=number, sign=sign, **names)
+
+    (span,) = spans_in(said, NOW)
+
+    expected = days[-1] if at == 4 else days[at]
+    assert (span.first, span.last) == (expected, expected)
 
 
 @given(
@@ -356,6 +380,39 @@ def test_a_day_with_words_beside_it(day: dt.date, written: str, form: tuple[str,
         ("上周五到周日", "2026-11-13", "2026-11-15"), ("letzten Sommer", "2026-06-01", "2026-08-31"),
         ("vendredi dernier", "2026-11-20", "2026-11-20"), ("in the summer of 2025", "2025-06-01", "2025-08-31"),
         ("early last month", "2026-10-01", "2026-10-10"), ("by Monday", "1970-01-01", "2026-11-16"),
+        ("the first weekend of May", "2026-05-02", "2026-05-03"),
+        ("the last Friday of October", "2026-10-30", "2026-10-30"),
+        ("the second Sunday in March 2026", "2026-03-08", "2026-03-08"),
+        ("the last week of August", "2026-08-25", "2026-08-31"), ("the last days of May", "2026-05-27", "2026-05-31"),
+        ("the second quarter of 2026", "2026-04-01", "2026-06-30"), ("Q3 2025", "2025-07-01", "2025-09-30"),
+        ("last quarter", "2026-07-01", "2026-09-30"), ("the last three months", "2026-08-22", "2026-11-22"),
+        ("in the past month", "2026-10-22", "2026-11-22"), ("two weekends ago", "2026-11-07", "2026-11-08"),
+        ("half a year ago", "2026-04-01", "2026-06-30"), ("a fortnight ago", "2026-11-05", "2026-11-11"),
+        ("the Monday before last", "2026-11-09", "2026-11-09"), ("this time last year", "2025-11-08", "2025-12-06"),
+        ("since the beginning of October", "2026-10-01", "2026-11-22"),
+        ("by the end of March", "1970-01-01", "2026-03-31"),
+        ("beginning of the year", "2026-01-01", "2026-05-02"),
+        ("since the start of the year", "2026-01-01", "2026-11-22"),
+        ("after 10 May 2025 and before 20 May 2025", "2025-05-11", "2025-05-19"),
+        ("before July but after May", "2026-06-01", "2026-06-30"),
+        ("the 3rd of last month", "2026-10-03", "2026-10-03"),
+        ("between the 3rd and the 10th", "2026-11-03", "2026-11-10"), ("Tuesday the 3rd", "2026-11-03", "2026-11-03"),
+        ("Mar-Apr 2025", "2025-03-01", "2025-04-30"), ("May '25", "2025-05-01", "2025-05-31"),
+        ("on New Year's Eve", "2025-12-31", "2025-12-31"), ("the week after Easter", "2026-04-07", "2026-04-13"),
+        ("a few days before Thanksgiving 2025", "2025-11-20", "2025-11-26"), ("on Tue", "2026-11-17", "2026-11-17"),
+        ("三月第一个周末", "2026-03-07", "2026-03-08"), ("三月的第二个星期天", "2026-03-08", "2026-03-08"),
+        ("上个月的最后一天", "2026-10-31", "2026-10-31"), ("去年第三季度", "2025-07-01", "2025-09-30"),
+        ("过去三个月", "2026-08-22", "2026-11-22"), ("最近一周", "2026-11-09", "2026-11-22"),
+        ("两三天前", "2026-11-19", "2026-11-20"), ("半个月前", "2026-11-02", "2026-11-12"),
+        ("五月以前", "1970-01-01", "2026-04-30"), ("四月十日之前的那个周末", "2026-04-04", "2026-04-05"),
+        ("国庆节前一周", "2026-09-24", "2026-09-30"), ("4月10日后两天", "2026-04-11", "2026-04-12"),
+        ("二〇二五年三月", "2025-03-01", "2025-03-31"), ("去年这个时候", "2025-11-08", "2025-12-06"),
+        ("月初", "2026-11-01", "2026-11-10"), ("去年春节", "2025-01-28", "2025-02-05"),
+        ("中秋节那天", "2026-09-25", "2026-09-25"), ("去年暑假", "2025-07-01", "2025-08-31"),
+        ("letztes Wochenende", "2026-11-14", "2026-11-15"), ("Ende letzten Monats", "2026-10-22", "2026-10-31"),
+        ("letztes Jahr im März", "2025-03-01", "2025-03-31"), ("vom 3. bis 10. Mai", "2026-05-03", "2026-05-10"),
+        ("am Wochenende vor dem 10. April", "2026-04-04", "2026-04-05"), ("zu Ostern", "2026-04-03", "2026-04-06"),
+        ("le week-end avant le 10 avril", "2026-04-04", "2026-04-05"), ("cette semaine", "2026-11-16", "2026-11-22"),
     ],
 )  # fmt: skip
 def test_periods(said: str, first: str, last: str) -> None:

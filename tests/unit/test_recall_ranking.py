@@ -14,6 +14,7 @@ from daemon.recall.index.passages import hits_of
 from daemon.recall.index.ranking import SHARE, expanded, ranked
 from daemon.recall.search_results import Hit, InPrompt
 from daemon.recall.search_terms import query_terms
+from tests.tables import each_row
 
 NOW = dt.datetime(2026, 11, 22, 9, tzinfo=dt.UTC)
 DAYS = 320  # on each of them something was cooked
@@ -164,6 +165,49 @@ def test_of_a_day_that_is_named_an_informative_message_comes_before_a_greeting()
     best, *_ = _found("What dish did Nate make on 9 November?", told)
 
     assert "coconut curry" in best.splitlines()[0]
+
+
+CHATTER = (
+    *("Good morning!", "I need more coffee.", "Work was busy again.", "I read a bit before sleep."),
+    *("早上好", "今天工作好累", "看了会儿电视就睡了", "天气真差"),
+)
+TOLD = {
+    "2026-04-04": "Swam in the freezing lake with Tom.",
+    "2026-06-14": "My birthday party: Tom burned the sausages.",
+    "2026-06-17": "Found brown hiking boots.",
+    "2026-08-25": "和大伟在千岛湖划船，水冷得要命。",
+    "2026-09-05": "今天姐姐在成都举行婚礼。",
+    "2026-09-07": "早上飞到了昆明。",
+}
+
+
+@each_row(
+    ("query", "wanted"),
+    [
+        ("What did I do on the weekend before April 10?", "lake"), ("What did I do from April 1 to 10?", "lake"),
+        ("Was habe ich am Wochenende vor dem 10. April gemacht?", "lake"),
+        ("What happened three days after my birthday party?", "boots"),
+        ("Three days after my party, what did I do?", "boots"), ("What did I do the day of my party?", "sausages"),
+        ("八月下旬我做了什么？", "千岛湖"), ("姐姐婚礼后两天我做了什么？", "昆明"),
+    ],
+)  # fmt: skip
+def test_a_question_that_names_only_days_finds_what_says_most_of_them(query: str, wanted: str) -> None:
+    told = [
+        (f"{day:%Y-%m-%d}T{hour:02}:00:00.000Z", CHATTER[(at + hour) % len(CHATTER)])
+        for at in range(200)
+        for day in [NOW - dt.timedelta(days=200 + 50 - at)]
+        for hour in (8, 11)
+    ]
+    told += [(f"{day}T18:00:00.000Z", text) for day, text in TOLD.items()]
+
+    assert wanted in _found(query, sorted(told))[0]
+
+
+def test_days_beside_an_event_that_nobody_mentioned_are_no_days() -> None:
+    told = [("2026-04-04T18:00:00.000Z", "My party was great."), ("2026-04-05T18:00:00.000Z", "I swam in the lake.")]
+    told += [("2026-05-04T18:00:00.000Z", "I bought a tent.")]
+
+    assert "tent" in _found("What did I buy the day after Grandma's silver jubilee party?", told)[0].splitlines()[0]
 
 
 def test_a_message_about_yesterday_is_found_by_the_day_of_which_it_speaks() -> None:

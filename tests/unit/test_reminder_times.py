@@ -85,7 +85,31 @@ def plan(**wish: object) -> str:
         ({"when": "tomorrow"}, "“tomorrow” is a day without a time. Add a time, for example tomorrow 09:00."),
         ({"when": "2026-12-24"}, "“2026-12-24” is a day without a time."),
         ({"when": "明天 09：00"}, "It fires on 2026-11-27 09:00"),
-        ({"rule": "daily", "when": "10:00", "until": "2026-12-01"}, ", until 2026-12-01 00:00"),
+        ({"when": "大后天 09:30"}, "It fires on 2026-11-29 09:30"),
+        ({"when": "tomorrow 9am"}, "It fires on 2026-11-27 09:00"),
+        ({"when": "12:05 PM"}, "It fires on 2026-11-26 12:05"),
+        ({"when": "12am"}, "It fires on 2026-11-27 00:00"),
+        ({"when": "13pm"}, "“13pm” is not a time."),
+        ({"when": "in 2 weeks"}, "It fires on 2026-12-10 09:00"),
+        ({"when": "半个小时后"}, "It fires on 2026-11-26 09:30"),
+        ({"when": "1.5h"}, "“1.5h” is not a time."),
+        ({"when": "2026-W48-5"}, "“2026-W48-5” is a day without a time."),
+        ({"when": "10:00", "count": 3}, "A number of times and an end need a repetition"),
+        ({"when": "10:00", "until": "2026-12-01"}, "A number of times and an end need a repetition"),
+        ({"rule": "daily", "count": -1}, "The number of times must be between 1 and 10000."),
+        ({"rule": "daily", "count": 10**24}, "The number of times must be between 1 and 10000."),
+        ({"rule": "FREQ=DAILY;COUNT=0"}, "“FREQ=DAILY;COUNT=0” is not a recurrence rule."),
+        ({"rule": "FREQ=DAILY;COUNT=-3"}, "“FREQ=DAILY;COUNT=-3” is not a recurrence rule."),
+        ({"rule": "FREQ=DAILY;COUNT=99999999999999999999"}, "is not a recurrence rule."),
+        ({"rule": "FREQ=DAILY;FREQ=YEARLY"}, "“FREQ=DAILY;FREQ=YEARLY” is not a recurrence rule."),
+        ({"rule": "FREQ=DAILY;BYMONTHDAY=0"}, "“FREQ=DAILY;BYMONTHDAY=0” is not a recurrence rule."),
+        ({"rule": "FREQ=HOURLY;INTERVAL=9999;BYHOUR=3;BYDAY=SU;BYMONTH=5"}, "more than ten years in the future."),
+        ({"rule": f"cron {','.join(['0'] * 200)} 8 * * *"}, "is not a recurrence rule."),
+        ({"rule": "yearly", "when": "2028-02-29 09:00"}, "The reminder fires only in leap years"),
+        ({"rule": "cron 0 9 29 2 *"}, "The reminder fires only in leap years"),
+        ({"rule": "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU", "when": "9:00"}, "It fires on 2026-12-08 09:00"),
+        ({"rule": "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "when": "9:00"}, "It fires on 2026-11-30 09:00"),
+        ({"rule": "daily", "when": "10:00", "until": "2026-12-01"}, ", until 2026-12-01 23:59"),
         ({"when": "9" * 40 + "d"}, "is not a time."),
         ({"when": "20m", "zone": "Europe/Berln"}, "The time zone “Europe/Berln” was not found. Use a name such as"),
         ({"when": "20m", "text": " \n"}, "The reminder has no text."),
@@ -120,7 +144,7 @@ def plan(**wish: object) -> str:
         ({"rule": "cron 0 0 30 2 *"}, "“0 0 30 2 *” is not a cron expression ("),
     ],
 )
-def test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy(wish: dict[str, str], sentence: str) -> None:
+def test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy(wish: dict[str, object], sentence: str) -> None:
     assert sentence in plan(**wish)
 
 
@@ -226,6 +250,11 @@ def test_whatever_is_written_after_remind_is_read(text: str) -> None:
         ("每周一 9:00 开会", "每周一", "", "9:00 开会", "text"),
         ("每天早上8点 喝茶", "每天早上8点", "", "喝茶", "text"),
         ("9:00pm tea", "9:00pm", "", "tea", "text"),
+        ("tomorrow 9am tea", "tomorrow 9am", "", "tea", "text"),
+        ("in 90 minutes tea", "in 90 minutes", "", "tea", "text"),
+        ("半小时后喝茶", "半小时后", "", "喝茶", "text"),
+        ("1h30m tea", "1h30m", "", "tea", "text"),
+        ("9amazing things", "9amazing", "", "things", "text"),
     ],
 )
 def test_a_command_names_the_time_and_the_text(text: str, when: str, rule: str, said: str, kind: str) -> None:

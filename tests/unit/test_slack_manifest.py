@@ -16,7 +16,7 @@ from daemon.setup.platforms.slack_scopes import REACTION_SCOPE, SCOPES, VIEW_SCO
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "deploy" / "slack" / "manifest.yaml"
-CALLERS = [*(ROOT / "channels" / "slack").glob("*.py"), *(ROOT / "daemon" / "setup").glob("slack_*.py")]
+CALLERS = [*(ROOT / "channels" / "slack").glob("*.py"), *(ROOT / "daemon" / "setup").rglob("slack_*.py")]
 
 HISTORY = {"channels:history", "groups:history", "im:history", "mpim:history"}
 NEEDS: dict[str, set[str]] = {
@@ -27,6 +27,7 @@ NEEDS: dict[str, set[str]] = {
     "bots.info": {"users:read"},
     "chat.appendStream": {"chat:write"},
     "chat.delete": {"chat:write"},
+    "chat.postEphemeral": {"chat:write"},
     "chat.postMessage": {"chat:write"},
     "chat.startStream": {"chat:write"},
     "chat.stopStream": {"chat:write"},
@@ -162,6 +163,7 @@ def test_by_http_it_names_the_address_wherever_slack_calls() -> None:
 
     assert app["settings"]["socket_mode_enabled"] is False
     assert app["settings"]["event_subscriptions"]["request_url"] == "https://host/slack"
+    assert app["settings"]["interactivity"] == {"is_enabled": True, "request_url": "https://host/slack"}
     assert [command["url"] for command in app["features"]["slash_commands"]] == ["https://host/slack"]
 
 

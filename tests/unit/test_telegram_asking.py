@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from channels.arrival import Arrival
 from channels.batch import one_by_one
 from channels.telegram import polling
+from channels.telegram.api_types import Conflict
 from channels.telegram.event_inlet import EventInlet
 from channels.telegram.polling import Polling
 from channels.telegram.updates import Me
@@ -68,6 +69,14 @@ class Server:
         self.taken.append((int(arrival.chat), int(arrival.id)))
 
 
+class Refusing:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def call(self, method: str, params: Mapping[str, Any], *, timeout_s: float) -> msgspec.Raw:
+        raise self.error
+
+
 class Unmoved:
     async def settled(self, arrival: Arrival) -> Arrival:
         return arrival
@@ -92,6 +101,19 @@ def test_nothing_is_confirmed_that_was_not_dealt_with_and_each_chat_keeps_its_or
     for chat in set(chats):
         first_times = list(dict.fromkeys(number for whose, number in taken if whose == chat))
         assert first_times == [FIRST + at for at, whose in enumerate(chats) if whose == chat]
+
+
+def test_a_first_conflict_stops_the_asking_for_two_seconds_at_most_and_further_ones_for_longer() -> None:
+    conflict = Conflict("terminated by other getUpdates request", webhook=False)
+
+    async def rests_s() -> list[float]:
+        asking = Polling(Refusing(conflict), None, channel="t")  # type: ignore[arg-type]
+        return [await asking._once() for _ in range(8)]
+
+    first, *later = anyio.run(rests_s)
+
+    assert 1.0 <= first <= 2.0
+    assert 15.0 <= max(later) <= 30.0
 
 
 def test_a_busy_bot_asks_again_no_sooner_than_others_had_time_to_speak(monkeypatch: pytest.MonkeyPatch) -> None:

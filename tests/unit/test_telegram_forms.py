@@ -4,6 +4,7 @@ from markdown_it.token import Token
 
 from channels.telegram.markdown import CODE, Utf16Text, entities_of, length, parser
 from channels.telegram.text_forms import CAPTION_MAX, TEXT_MAX, captions_of, fits, forms_of, rich_of
+from channels.text.formulas import formulas, readable
 from tests.tables import each_row
 
 NASTY = ["**", "*", "_", "__", "`", "```", "~~", "[", "](", ")", "\n", "\n\n", "> ", "- ", "1. ", "# ", "|", "|-|"]
@@ -34,6 +35,44 @@ def test_markdown_has_three_forms_of_which_the_last_is_what_was_written():
     assert rich_form.fields == {"rich_message": {"markdown": "**a** `b`"}}
     assert entity_form.fields["text"] == "a b"
     assert plain.fields == {"text": "**a** `b`"}
+
+
+@each_row(
+    "text, rich, shown",
+    [
+        (r"so \(a_1^2\)!", "so $a_1^2$!", "so a₁²!"),
+        ("$$\n\\frac{a+b}{2}\n$$", r"$$\frac{a+b}{2}$$", "(a+b)/2"),
+        (r"**it** is \[x = \sqrt{2}\] then", r"**it** is $x = \sqrt{2}$ then", "it is x = √2 then"),
+        (r"| f |" + "\n|---|\n" + r"| $|x| < 1$ |", r"| $\vert x\vert  \lt  1$ |", "|x| < 1"),
+        ("$a*b*c = d_1$", "$a*b*c = d_1$", "a*b*c = d₁"),
+        (r"\[\int_0^\infty e^{-x}\,dx = \pi\]", r"$$\int_0^\infty e^{-x}\,dx = \pi$$", "∫₀^∞ e^(-x) dx = π"),
+    ],
+)
+def test_formulas_are_typeset_in_rich_messages_and_read_as_text_elsewhere(text: str, rich: str, shown: str):
+    rich_form, entity_form, plain = forms_of(text)
+    [caption, *_] = captions_of(text)
+
+    assert rich in rich_form.fields["rich_message"]["markdown"]
+    assert shown in entity_form.fields["text"]
+    assert shown in caption.fields["caption"]
+    assert plain.fields["text"] == text
+
+
+@each_row(
+    "text",
+    [
+        "from $5 to $10 = $15", "A=$B; C=$D", r"- \[x\] done, see \[1\]", "`$a=b$`", "```\n$a=b$\n```", "$HOME_DIR$",
+        "\\(" * 500, "$$a=\n\n$$",
+    ],
+)  # fmt: skip
+def test_prices_code_and_escapes_are_no_formulas(text: str):
+    assert formulas(text) == []
+
+
+@given(st.lists(st.sampled_from(["\\frac", "{", "}", "^", "_", "[", "]", "x", "\\sqrt", "\\", " ", "\\begin"])))
+@settings(max_examples=60)
+def test_every_formula_reads_as_a_line(signs):
+    assert "\n" not in readable("".join(signs))
 
 
 def test_every_kind_of_markup_has_its_entity():

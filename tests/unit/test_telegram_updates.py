@@ -238,7 +238,7 @@ def test_being_put_out_of_a_chat_is_known():
     assert read(json.dumps(found).encode(), ME) == Membership(chat=-100, status="kicked")
 
 
-@each_row("kind", ["channel_post", "callback_query", "something_new"])
+@each_row("kind", ["channel_post", "something_new"])
 def test_other_kinds_of_updates_are_passed_over(kind):
     assert read(update(text="x", kind=kind), ME) is None
 

@@ -234,6 +234,21 @@ def test_code_that_has_to_be_cut_is_closed_and_opened_again():
     assert all(len(part) <= 100 for part in parts)
 
 
+@each_row("before", ["", "# Tides\n\n", "Here are the tides:\n"])
+def test_a_table_that_has_to_be_cut_repeats_its_head(before: str) -> None:
+    head = "| day | high |\n|---|:-:|\n"
+    rows = [f"| {day} | {day} o'clock |\n" for day in range(40)]
+
+    first, *others = split(f"{before}{head}{''.join(rows)}\nand so on", 200)
+
+    assert first.startswith(f"{before}{head}")
+    tables = [part for part in others if "o'clock" in part]
+    assert len(tables) > 3
+    assert all(part.startswith(head) for part in tables)
+    body = [line for part in (first, *others) for line in part.removeprefix(before).removeprefix(head).splitlines()]
+    assert body == ["".join(row).rstrip() for row in rows] + ["", "and so on"]
+
+
 def test_links_and_inline_code_are_not_cut():
     link, code = "[the documents](https://example.org/a/b_c?d=e)", "`some code with blanks in it`"
     text = f"{'word ' * 11}{link} {'word ' * 9}{code} {'word ' * 9}"

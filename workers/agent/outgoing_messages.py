@@ -79,6 +79,7 @@ class OutgoingMessages:
             text=saying.text,
             correlation=self._first.correlation,
             attachments=attachments,
+            choices=saying.choices,
         )
         pushed = self._pushed(chat.channel)
         return Said(

@@ -37,6 +37,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(ReminderSweep(process).run)  # it needs nothing of what is loaded below
             await ask_anew(process)
             tg.start_soon(turns.live.run)
+            tg.start_soon(turns.histories.run)
             tg.start_soon(announcements.run)
             tg.start_soon(turns.pauses.run, process.listener)
             tg.start_soon(process.recaller.run)

@@ -81,8 +81,8 @@ class Turns:
         self._rooms = CompactionWaits(consolidator, reader, self._pasts)
         self._commands = SessionCommands(process, self.kits, consolidator)
         self._announcements = announcements or Announcements(process)
-        self._histories = HistoryCache()
-        self._ending = TurnEndings(process, sessions, self._commands, self._announcements, self._histories)
+        self.histories = HistoryCache()
+        self._ending = TurnEndings(process, sessions, self._commands, self._announcements, self.histories)
         self._health = ModelHealth(process)
         self._limit = SharedTimeout(process.config.agent.turn_timeout_s)
         self._looking_back = ThreadBackfill(process)
@@ -244,7 +244,7 @@ class Turns:
             begun,
             upto=begun.head + begun.step,
             budget_tokens=kit.budget_tokens,
-            known=self._histories.take(claim.session, begun),
+            known=self.histories.take(claim.session, begun),
         )
         if journal:
             # Its first record fixed what the turn covers; a message deleted since is not waiting any more.

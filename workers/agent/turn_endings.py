@@ -13,7 +13,7 @@ import structlog
 from daemon import metrics
 from daemon.clock import age_s, stamp
 from daemon.errors import BusUnavailable, ConfigError, ContextOverflow, ModelRefused, brief
-from daemon.events import Attachment, Inbound, LogEntry, Notice, Reply
+from daemon.events import Inbound, LogEntry
 from daemon.model import LASTS_S, Answer, FailingModel
 from daemon.process import Process
 from daemon.session import NO_CHANGE, Change, Claim, Commit, PendingMessage, SessionNotice, Sessions
@@ -21,12 +21,13 @@ from daemon.usage import BucketLevel, Refusal
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.announcements import Announcements
-from workers.agent.commands.command_outcome import Outcome, answered_as, is_silent, is_stopped
+from workers.agent.commands.command_outcome import Outcome, is_silent, is_stopped
 from workers.agent.commands.session_commands import SessionCommands, before_command, queued
 from workers.agent.log_entries import open_calls
 from workers.agent.model_calls import REFUSED_ATTEMPTS
 from workers.agent.prompt.history_loader import HistoryCache
 from workers.agent.turn_progress import Turn, inbounds
+from workers.agent.turn_replies import change_of, ids_of, reply_of, word_of
 from workers.failure_log import noted
 from workers.session_consumer import after_attempts
 from workers.tools import failure
@@ -103,7 +104,7 @@ class TurnEndings:
     async def done(self, turn: Turn, answer: Answer, *, go_on: GoOn) -> Claim | None:
         """The model answered, or a reminder's text is sent."""
         text = "" if is_silent(turn.first, answer.text) else answer.text
-        last = await turn.entries.final(answer.text, answers=_ids(turn.covered), own=answer.own)
+        last = await turn.entries.final(answer.text, answers=ids_of(turn.covered), own=answer.own)
         last = msgspec.structs.replace(last, silent=text != answer.text, speech=turn.speech)
         return await self._commit(turn, [last], _End("done", text), go_on=go_on)
 
@@ -112,7 +113,7 @@ class TurnEndings:
 
         But for commands that change the session, which a stop does not take back: they are carried out with it.
         """
-        known = set(_ids(turn.covered))
+        known = set(ids_of(turn.covered))
         entries = await self._sessions.waiting_upto(turn.claim.session, upto)
         waiting = [entry for entry in entries if entry.inbound is not None and is_stopped(entry.inbound, known)]
         added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
@@ -126,21 +127,19 @@ class TurnEndings:
         outcomes = [await self._commands.outcome_at_once(turn.claim, *command) for command in found]
         commands = [command for command, _ in found]
         answered = {command.id for command in commands}
-        answers = [message_id for message_id in _ids(waiting) if message_id not in answered]
+        answers = [message_id for message_id in ids_of(waiting) if message_id not in answered]
         last = await turn.entries.final(text, answers=answers, stopped=True)
         said = zip(commands, outcomes, strict=True)
-        words = [
-            self._word(turn.claim, command, outcome.text, attachments=outcome.attachments) for command, outcome in said
-        ]
+        words = [self._word(turn.claim, command, outcome.text, outcome=outcome) for command, outcome in said]
         # A push channel is sent one reply for the turn; viewers of others see each notice by itself.
         sent = "\n\n".join((text, *(outcome.text for outcome in outcomes)))
-        change = _change(words, outcomes)
+        change = change_of(words, outcomes)
         return await self._commit(turn, [*added, last], _End("stopped", sent, change=change), go_on=go_on)
 
     async def carried_out(self, claim: Claim, command: Inbound, outcome: Outcome, *, go_on: GoOn) -> Claim | None:
         """The turn of a command that changes the session has come."""
         covered = [entry for entry in claim.begun.waiting if entry.inbound is command]
-        words = [self._word(claim, command, outcome.text, attachments=outcome.attachments)]
+        words = [self._word(claim, command, outcome.text, outcome=outcome)]
         following = await self._commit_aside(claim, covered, words, outcomes=[outcome], go_on=go_on)
         _log.info("command.done", fence=claim.fence, head=claim.begun.head)
         return following
@@ -153,7 +152,7 @@ class TurnEndings:
 
     async def _dead(self, turn: Turn, text: str, *, reason: str, refused: bool = False, go_on: GoOn) -> Claim | None:
         added = [await self._cut_off(turn, call.id) for call in open_calls(turn.progress.entries)]
-        last = await turn.entries.final(text, dead=_ids(turn.covered), refused=refused)
+        last = await turn.entries.final(text, dead=ids_of(turn.covered), refused=refused)
         return await self._commit(turn, [*added, last], _End("dead", text, dead_reason=reason), go_on=go_on)
 
     async def aside(self, claim: Claim, *, go_on: GoOn) -> Claim | None:
@@ -203,7 +202,7 @@ class TurnEndings:
             answered=tuple(entry.stream_id for entry in covered),
             reply=words[0].reply if words else None,
             dead_reason=dead_reason,
-            change=_change(words, outcomes),
+            change=change_of(words, outcomes),
         )
         channel = words[0].out_channel if words else ""
         return await insist(
@@ -235,7 +234,7 @@ class TurnEndings:
     async def _spent(self, turn: Turn, spent: Refusal, *, go_on: GoOn) -> Claim | None:
         """A limit of the day is used up: a sentence answers it, which a push channel is sent once a day."""
         text = say(f"spent_{spent.whose}", turn.kit.language)
-        last = await turn.entries.unpaid(text, answers=_ids(turn.covered))
+        last = await turn.entries.unpaid(text, answers=ids_of(turn.covered))
         # Nobody is to pay for it later either: no prompt and no summary contains it.
         turn.progress.entries = [msgspec.structs.replace(entry, tokens=0) for entry in turn.progress.entries]
         return await self._commit(turn, [last], _End("spent", text if spent.tell else ""), go_on=go_on)
@@ -291,7 +290,7 @@ class TurnEndings:
             entries=tuple(entries[progress.step :]),
             tokens=sum(entry.tokens for entry in entries),
             answered=tuple(entry.stream_id for entry in turn.covered),
-            reply=_reply(turn, end.text),
+            reply=reply_of(turn, end.text),
             dead_reason=end.dead_reason,
             change=end.change,
             fixed_tokens=standing.fixed_tokens if standing else None,
@@ -346,22 +345,9 @@ class TurnEndings:
         text: str,
         *,
         kind: Literal["aside", "parked"] = "aside",
-        attachments: tuple[Attachment, ...] = (),
+        outcome: Outcome | None = None,
     ) -> SessionNotice:
-        notice = Notice(kind=kind, text=text, time=self._now(), message_id=inbound.id, attachments=attachments)
-        reply = None
-        if inbound.delivery == "push":
-            # No number alone: the replies of turns are named by a head, and this must not be taken for one of them.
-            reply = Reply(
-                id=f"{claim.session}#{kind}-{claim.begun.claims}",
-                session=claim.session,
-                turn=claim.begun.head,
-                text=text,
-                correlation=inbound.correlation,
-                attachments=attachments,
-                reply_to=answered_as(inbound),
-            )
-        return SessionNotice(notice=notice, reply=reply, out_channel=inbound.channel)
+        return word_of(claim, inbound, text, time=self._now(), kind=kind, outcome=outcome)
 
     def _language(self, bot: str) -> Language:
         found = self._process.config.bots.get(bot)
@@ -369,32 +355,3 @@ class TurnEndings:
 
     def _now(self) -> str:
         return stamp(self._process.clock.now())
-
-
-def _change(words: Sequence[SessionNotice], outcomes: Sequence[Outcome]) -> Change:
-    """What a commit changes beside the log when ``words`` are said aside and commands had ``outcomes``."""
-    chosen = [outcome.options for outcome in outcomes if outcome.options is not None]
-    return Change(
-        notices=tuple(word.notice for word in words),
-        start_over=any(outcome.start_over for outcome in outcomes),
-        options=chosen[-1] if chosen else None,
-    )
-
-
-def _ids(waiting: Sequence[PendingMessage]) -> list[str]:
-    return [entry.inbound.id for entry in waiting if entry.inbound is not None]
-
-
-def _reply(turn: Turn, text: str) -> Reply | None:
-    if turn.first.delivery != "push" or not text:
-        return None
-    claim, said = turn.claim, inbounds(turn.covered)
-    return Reply(
-        id=f"{claim.session}#{claim.begun.head}",
-        session=claim.session,
-        turn=claim.begun.head,
-        text=text,
-        correlation=turn.first.correlation,
-        attachments=turn.spoken,
-        reply_to=answered_as(said[-1]) if said else "",
-    )

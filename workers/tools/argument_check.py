@@ -4,7 +4,6 @@ from collections.abc import Generator, Mapping
 from typing import Any
 
 import msgspec
-import re2
 from jsonschema import Draft202012Validator, ValidationError, validators
 from jsonschema.exceptions import SchemaError
 from referencing import Registry as Schemas
@@ -19,10 +18,6 @@ PROBLEM_MAX_CHARS = 300
 ARGUMENTS_MAX_CHARS = 2_000_000
 """Longest arguments that are read: above the largest file that can be written, with JSON escapes."""
 
-_PATTERN_OPTIONS = re2.Options()
-_PATTERN_OPTIONS.log_errors = False
-
-
 _NO_OTHERS: Schemas[Any] = Schemas()
 """Registry for references out of a schema; the default one of the library would fetch them from the network."""
 
@@ -33,8 +28,12 @@ def _pattern(
     """``pattern`` in time linear to the text: schemas come from tool servers, and Python's engine can hang on them."""
     if not isinstance(instance, str):
         return
+    import re2  # noqa: PLC0415 - it takes 3 MB, and few schemas have patterns
+
+    options = re2.Options()
+    options.log_errors = False
     try:
-        found = re2.search(pattern, instance, options=_PATTERN_OPTIONS)
+        found = re2.search(pattern, instance, options=options)
     except re2.error:
         return  # an expression that RE2 does not support; the tool itself must check the value
     if not found:

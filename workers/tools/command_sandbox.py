@@ -21,8 +21,10 @@ import anyio
 from anyio.abc import Process
 
 from daemon.bus import Bus
+from daemon.choices import choice
 from daemon.config import ExecConfig
 from daemon.errors import ToolError
+from daemon.events import Choice
 from daemon.operators import Approval, Approvals, OperatorAudit, approval_id_of
 from daemon.printable import printable
 from daemon.wording import Language
@@ -73,7 +75,8 @@ def arguments(config: ExecConfig, folder: Path, command: str) -> list[str]:
             found += ["--ro-bind-try", path, path]
     for path in (*_SETTINGS, *(_NETWORK if config.network else ())):
         found += ["--ro-bind-try", path, path]
-    found += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    # The settings of the kernel in /proc/sys are writable for the user that owns them, also without capabilities.
+    found += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     found += ["--size", str(TMP_MAX_BYTES), "--tmpfs", "/tmp"]  # noqa: S108 - inside the sandbox
     found += ["--bind", str(folder), HOME, "--remount-ro", "/", "--chdir", HOME]
     variables = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": HOME, "LANG": "C.UTF-8", "TMPDIR": "/tmp"}  # noqa: S108
@@ -102,6 +105,8 @@ async def run(config: ExecConfig, folder: Path, command: str) -> CommandResult:
     if program is None:
         raise ToolError(NOT_HERE)
     await anyio.Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    # An earlier command may have taken away the permissions.
+    await anyio.Path(folder).chmod(0o700)
     words = [program, *arguments(config, folder, command)]
     try:
         # In a session of its own: the whole group is killed.
@@ -155,7 +160,7 @@ async def problem(config: ExecConfig, folder: Path, *, words: Sequence[str] = ("
 
 # The shell as the tool ``exec`` of one turn uses it: for whom it is there, in which folder, and the audit.
 
-Say = Callable[[str], Awaitable[None]]
+Say = Callable[[str, tuple[Choice, ...]], Awaitable[None]]
 
 POLL_S = 0.5
 """How often a command that waits looks whether it is approved."""
@@ -228,11 +233,15 @@ class Shell:
         found = await (look := self._approval(approval_id, call))()
         if found.status in WAITING:
             text = say("approval_asked", self.language, id=approval_id, minutes=minutes, command=fenced(command))
+            choices = (
+                choice("choice_approve", f"/approve {approval_id}", language=self.language),
+                choice("choice_deny", f"/deny {approval_id}", language=self.language),
+            )
             # In the chat it is said once, whoever repeats the call.
-            await ask(text)
+            await ask(text, choices)
             if found.status == "asked":
                 await self._note(call, "waiting")
-                await self.tell_administrators(text)
+                await self.tell_administrators(text, choices)
         while found.status in WAITING:
             await anyio.sleep(min(POLL_S, found.left_s))
             found = await look()

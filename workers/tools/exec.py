@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from daemon.events import Choice
 from workers.tools.registry import Saying, Tool, ToolContext
 
 COMMAND_MAX_CHARS = 20_000
@@ -15,8 +16,8 @@ TIMEOUT_S = 86_400.0
 async def _exec(arguments: Mapping[str, Any], context: ToolContext) -> str:
     call = f"{context.session}#{context.turn} {context.call}"
 
-    async def ask(text: str) -> None:
-        await context.say(context, Saying(text=text))
+    async def ask(text: str, choices: tuple[Choice, ...]) -> None:
+        await context.say(context, Saying(text=text, choices=choices))
 
     return await context.shell.run(arguments["command"], call=call, ask=ask)
 

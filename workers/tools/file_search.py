@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-import re2
-
 from daemon.errors import ToolError
 from workers.tools.file_access import BOOTSTRAP_FILES, READ_ONLY, Cut, Entry, FileAccess, Place, is_text, pieces, walk
 from workers.tools.registry import Tool, ToolContext
@@ -99,6 +97,8 @@ async def _grep(arguments: Mapping[str, Any], context: ToolContext) -> str:
 
 
 def _compiled(pattern: str, literal: bool, ignore_case: bool) -> Any:
+    import re2  # noqa: PLC0415 - it takes 3 MB, and few bots search files
+
     # RE2 takes time linear to the text whatever the expression; Python's own engine can take for ever.
     options = re2.Options()
     options.log_errors = False

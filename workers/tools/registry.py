@@ -10,7 +10,7 @@ import structlog
 
 from daemon.clock import Clock
 from daemon.errors import BusUnavailable, ConfigError, LeaseLost, ToolError
-from daemon.events import Attachment
+from daemon.events import Attachment, Choice
 from daemon.model import ToolCall
 from daemon.recall import Recaller
 from workers.tools.argument_check import ArgumentCheck
@@ -37,6 +37,7 @@ class Saying:
 
     text: str
     attachments: Sequence[Attachment] = ()
+    choices: tuple[Choice, ...] = ()
     channel: str = ""
     """Channel instance; empty: the channel of the turn."""
     chat: str = ""

@@ -189,7 +189,8 @@ function showBots(view, settings) {
       make("model.prices.currency", t("Currency"), "text"),
     ];
     return h("div.card.stack", null, h("h2", null, bot), settingsForm(view, fields).element,
-      h("h3", null, t("Web search")), webForm(view, bot, settings.bots[bot].web), deleteBot(view, settings, bot));
+      h("h3", null, t("Web search")), webForm(view, bot, settings.bots[bot].web),
+      h("h3", null, t("Voice messages")), voiceForm(view, bot, settings.bots[bot].voice), deleteBot(view, settings, bot));
   }), newBot(view, settings)];
 }
 
@@ -216,6 +217,34 @@ function webForm(view, bot, web) {
     },
   });
   return form.element;
+}
+
+/** The form for the server that transcribes voice messages and speaks answers. */
+function voiceForm(view, bot, voice) {
+  const input = (value) => h("input", {spellcheck: "false", value});
+  const url = h("input", {type: "url", spellcheck: "false", value: voice.url});
+  const key = h("input", {type: "password", autocomplete: "off"});
+  const [transcription, speech, name] = [voice.transcription, voice.speech, voice.voice].map(input);
+  const result = h("div", {"aria-live": "polite"});
+  const form = new Form([
+    field("voice-url", t("Address of a server with OpenAI's API for audio"), url, {name: "voice-url", hint: t("Leave this field empty if the bot does not use voice messages.")}),
+    field("voice-key", t("API key"), key, {name: "voice-key", hint: voice.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.")}),
+    field("transcription", t("Model that transcribes voice messages"), transcription, {name: "transcription-model"}),
+    field("speech", t("Model that speaks answers"), speech, {name: "speech-model", hint: t("Leave this field empty if the bot answers voice messages only with text.")}),
+    field("voice", t("Voice"), name, {name: "voice"}),
+  ], {
+    submit: t("Test and save"),
+    async onsubmit() {
+      const given = {bot, url: url.value.trim() || "-", key: typed(key, voice.key_set), transcription: transcription.value, speech: speech.value, voice: name.value};
+      const tried = await post("/api/settings/voice", given, view.signal);
+      fill(result, findings(tried.findings));
+      await post("/api/settings/voice", {...given, digest: view.settings.digest}, view.signal);
+      key.value = "";
+      toast(t("The settings were saved."));
+      await view.renew();
+    },
+  });
+  return [form.element, result];
 }
 
 /** A field of `PUT /api/settings`; `kind` is a list of choices, or "text", "number", "flag" or "lines". */

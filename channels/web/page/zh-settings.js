@@ -78,6 +78,13 @@ export default {
   "Price per million output tokens": "一百万输出 token 的价格",
   "Currency": "货币",
 
+  "Voice messages": "语音消息",
+  "Address of a server with OpenAI's API for audio": "提供 OpenAI 语音接口的服务器地址",
+  "Leave this field empty if the bot does not use voice messages.": "机器人不使用语音消息时留空。",
+  "Model that transcribes voice messages": "把语音消息转成文字的模型",
+  "Model that speaks answers": "朗读回答的模型",
+  "Leave this field empty if the bot answers voice messages only with text.": "机器人只用文字回答语音消息时留空。",
+  "Voice": "声音",
   "Web search": "网页搜索",
   "no web search": "不使用网页搜索",
   "Provider": "提供商",

@@ -27,6 +27,7 @@ from daemon.setup.answers import (
     ModelAnswer,
     SlackAnswer,
     TelegramAnswer,
+    VoiceAnswer,
     WebAnswer,
     WebhookAnswer,
 )
@@ -49,6 +50,7 @@ from daemon.setup.settings_forms import (
     OwnerForm,
     SlackForm,
     TelegramForm,
+    VoiceForm,
     WebForm,
     WebhookForm,
     discord_answer,
@@ -56,9 +58,11 @@ from daemon.setup.settings_forms import (
     model_answer,
     slack_answer,
     telegram_answer,
+    voice_answer,
     web_answer,
     webhook_answer,
 )
+from daemon.setup.voice_interview import set_voice, try_voice, voice_configs
 from daemon.setup.web_interview import TRIED
 
 FORM = "The fields of this form are described in docs/api-settings.md."
@@ -94,6 +98,11 @@ class ConnectionEndpoints:
         """Try or save what a bot may do on the web."""
         form = await decoded(request, WebForm, FORM)
         return await self._handled(request, form, web_answer, set_web, _tried_web)
+
+    async def voice(self, request: Request) -> Response:
+        """Try or save the server for voice messages."""
+        form = await decoded(request, VoiceForm, FORM)
+        return await self._handled(request, form, voice_answer, set_voice, _tried_voice)
 
     async def manifest(self, request: Request) -> Response:
         """The manifest from which an app of Slack is made; ``?events_url=`` without Socket Mode."""
@@ -219,6 +228,10 @@ async def _tried_web(answer: WebAnswer) -> dict[str, object]:
         config = WebToolsConfig(search=answer.search, search_url=answer.search_url, api_key=answer.api_key)
         await load(WEB_SEARCH)(config, TRIED, 1)
     return {"findings": []}
+
+
+async def _tried_voice(answer: VoiceAnswer) -> dict[str, object]:
+    return {"findings": [await try_voice(*voice_configs(answer))] if answer.transcription else []}
 
 
 async def _tried_telegram(answer: TelegramAnswer) -> dict[str, object]:

@@ -238,6 +238,13 @@ def _bot(bot: BotConfig) -> dict[str, object]:
             "key_set": bool(bot.web.api_key),
             "fetch": "web_fetch" in bot.tools,
         },
+        "voice": {
+            "url": shown_url(bot.transcription.base_url or bot.speech.base_url),
+            "transcription": bot.transcription.name,
+            "speech": bot.speech.name,
+            "voice": bot.speech.voice,
+            "key_set": bool(bot.transcription.api_key or bot.speech.api_key),
+        },
     }
 
 

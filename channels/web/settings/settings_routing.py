@@ -25,6 +25,7 @@ def settings_routes(site: Site, only: Only) -> list[Route]:
         "model": connecting.model,
         "model/names": connecting.names,
         "web": connecting.web,
+        "voice": connecting.voice,
         "telegram": connecting.telegram,
         "slack": connecting.slack,
         "discord": connecting.discord,

@@ -7,7 +7,7 @@ from anyio import to_thread
 
 from daemon.bus import Bus
 from daemon.cli.doctor.doctor_finding import Finding, error, ok, warning
-from daemon.clock import Clock, SystemClock
+from daemon.clock import Clock
 from daemon.config import (
     BotConfig,
     Config,
@@ -18,16 +18,14 @@ from daemon.config import (
     transcription_of,
 )
 from daemon.errors import ModelError
-from daemon.model import account_of, read_failing, speech_synthesizer, stored
+from daemon.model import account_of, read_failing, stored
 from daemon.model.dialect import differences, known_of, server_of
 from daemon.recall.qmd import INSTALL, PROGRAM, ProbeResult, probed
+from daemon.setup.voice_interview import try_voice
 from daemon.usage import UsageBook, last_days
 from daemon.wording.durations import duration
 
 # The doctor's report of models that fail, of what the workers have learnt about their servers, and of speech.
-
-SPOKEN = "Hello"
-"""The text of the test."""
 
 _NAMES = {"outage": "outage", "setup": "set-up fault", "refused": "refusals"}
 
@@ -42,23 +40,21 @@ async def examine_models(bus: Bus, config: Config) -> list[Finding]:
 
 
 async def examine_speech(name: str, bot: BotConfig, *, probe: bool) -> list[Finding]:
-    """Whether a bot's answers to voice messages can be spoken; with ``probe``, a word is."""
-    check, config = f"speech of {name}", speech_of(bot)
-    if config is None:
+    """Whether voice messages to a bot can be transcribed and its answers be spoken; with ``probe``, a word is."""
+    hears, speaks = transcription_of(bot), speech_of(bot)
+    check = f"speech of {name}" if speaks else f"transcription of {name}"
+    if hears is None and speaks is None:
         return []
-    if transcription_of(bot) is None:
+    if hears is None:
         text = f"bots.{name}.transcription is not set, so the model cannot understand voice messages"
         return [warning(check, text)]
     if not probe:
-        return [ok(check, f"{config.name} was not tested (--probe-model tests the model)")]
-    synthesizer = await speech_synthesizer(config, SystemClock())
+        both = [(f"transcription of {name}", hears), (f"speech of {name}", speaks)]
+        return [ok(each, f"{its.name} was not tested (--probe-model tests the model)") for each, its in both if its]
     try:
-        content = await synthesizer.speech_of(SPOKEN)
+        return [ok(check, await try_voice(hears, speaks))]
     except ModelError as failure:
         return [error(check, str(failure))]
-    finally:
-        await synthesizer.aclose()
-    return [ok(check, f"{config.name} spoke a word ({len(content):,} bytes)")]
 
 
 def _models(config: Config) -> list[ModelConfig]:

@@ -5,22 +5,25 @@ is counted, over the chunks of each term, the rare ones first, and only the best
 closely, as BM25 does it. In FTS5 itself ranking costs some microseconds for each chunk that has any of the words.
 """
 
+import datetime as dt
 import heapq
 import math
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from msgspec import json
+from msgspec.structs import replace
 
-from daemon.recall.dates import DateRange, with_following
+from daemon.recall.dates import DateRange, ranges_of_days, spans_in, with_following
 from daemon.recall.evidence import common_terms
 from daemon.recall.index.index_files import ONE_OF
 from daemon.recall.index.scoring import Scoring, weight_of
 from daemon.recall.person_names import NAMES_MAX, is_pronounced, surnames_of
 from daemon.recall.search_results import InPrompt
-from daemon.recall.search_terms import Query, match_expression
+from daemon.recall.search_terms import Query, match_expression, query_terms, says_something
 from daemon.recall.word_forms import run_terms
 
 # Names of a query in the other script, as far as the index contains them. All functions block.
@@ -72,7 +75,7 @@ UNSURE = 2.0
 REPEATED_MAX = 1_000
 """Chunks that are looked at where most of them only repeat the question."""
 
-DATED_MAX = 30
+DATED_MAX = 80
 """Of those without a word so many are taken, the newest."""
 
 DATED_ROWS_MAX = 5_000
@@ -107,6 +110,7 @@ def ranked(
 
     Of equal ones the newer comes first. Rows of ``prompt`` are none of them.
     """
+    asked = _with_event(connection, asked) if asked.event else asked
     held = _held(connection, prompt)
     for terms in ((*asked.terms, *name_terms(connection, asked)), asked.rest):
         postings = _postings(connection, terms, held)
@@ -115,6 +119,31 @@ def ranked(
             if found:
                 return found
     return []
+
+
+EVENT_SHARE = 0.6
+"""The share of an event's words that the best hit must contain, so that a search assumes the day of that hit."""
+
+
+def _with_event(connection: sqlite3.Connection, asked: Query) -> Query:
+    """The query with the days beside its event, instead of the event's words; unchanged if the event is not found."""
+    if not asked.event or not asked.now:
+        return asked
+    event = query_terms(asked.event.event)
+    for row, _ in ranked(connection, event, limit=1):
+        time, terms, text = connection.execute("SELECT time, terms, text FROM chunk WHERE id = ?", (row,)).fetchone()
+        shared = frozenset(event.terms) & frozenset(terms.split())
+        if not time or len(shared) < EVENT_SHARE * len(event.terms):
+            break
+        said = dt.datetime.fromisoformat(time).astimezone(asked.now.tzinfo)
+        named = [span for span in spans_in(text, said) if span.kind in ("day", "weekday")]
+        day = named[0].first if len(named) == 1 else said.date()
+        with suppress(OverflowError):
+            dates = ranges_of_days([asked.event.days(day)], asked.now)
+            left = query_terms(asked.event.rest, asked.now)
+            wanted = left.terms if says_something(asked.event.rest) else ()
+            return replace(left, text=asked.text, terms=wanted, dates=dates, event=None)
+    return asked
 
 
 def _postings(connection: sqlite3.Connection, terms: Sequence[str], held: _Held) -> list[_Posting]:

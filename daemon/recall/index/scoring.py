@@ -3,7 +3,9 @@
 import datetime as dt
 import math
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import json
@@ -43,6 +45,10 @@ FIRST_SIGN = "\u2e80"
 FIRST_SHARE = 0.8
 """If a question asks for the first time of something, the oldest chunk comes first among those with at least this share
 of the best score. Texts that say the same in other lengths differ by less."""
+
+SAMPLE_ROWS = 100
+"""Rows of the whole index by which it is known how common the words of a day's messages are. To count all rows that
+contain a common word takes milliseconds."""
 
 DATED = 3.0
 """What a chunk's score is multiplied by when it is of a date that the query names."""
@@ -126,11 +132,10 @@ class Scoring:
         """Up to ``limit`` rows with their scores relative to the best, the best first, of equal ones the newer."""
         weights, mean = self._weights(), self._mean_length()
         dated_alone = max((weight for _, weight in weights), default=1.0) * DATED_ALONE
+        said = self._information(mean) if self._short else {}
         for row, chunk in self._chunks.items():
-            score = self._score(chunk, weights, mean)
-            # The shortest messages of a day are greetings.
-            length = min(1.0, (chunk.terms.count(" ") - 1) / mean)
-            self._scores[row] = score or (dated_alone * length if _is_within(chunk.time, self._short) else 0.0)
+            score = self._score(chunk, weights, mean, said.get(row))
+            self._scores[row] = score or dated_alone * said.get(row, 0.0)
         top = sorted(self._scores, key=self._scores.__getitem__, reverse=True)[:limit]
         near = {row + step for row in top[:NEAR_ROWS] for step in (-2, -1, 1, 2)} - self._chunks.keys()
         self.add([row for row in near if not self._is_held(row)])
@@ -155,8 +160,30 @@ class Scoring:
         lengths = [chunk.terms.count(" ") - 1 for chunk in self._chunks.values() if chunk.worth == 1]
         return sum(lengths) / len(lengths) if lengths else 1.0
 
-    def _score(self, chunk: _Chunk, weights: Iterable[tuple[str, float]], mean: float) -> float:
-        """By the words of the query in the text, and beside it; a few words beside a short text say little."""
+    def _information(self, mean: float) -> dict[int, float]:
+        """By row, how much each chunk of the days says, as a share of the one that says most.
+
+        The shortest messages of a day are greetings, and words that stand in many messages say little.
+        """
+        terms = {
+            row: frozenset(chunk.terms.split())
+            for row, chunk in self._chunks.items()
+            if _is_within(chunk.time, self._short)
+        }
+        sample = range(1, self._last + 1, max(1, self._last // SAMPLE_ROWS))
+        rows = json.encode([*frozenset(sample) - terms.keys()]).decode()
+        others = self._connection.execute(f"SELECT terms FROM chunk WHERE id {ONE_OF}", (rows,)).fetchall()  # noqa: S608
+        texts = [*terms.values(), *(frozenset(text.split()) for (text,) in others)]
+        counts = Counter(chain.from_iterable(texts))
+        weights = {docs: weight_of("", docs, len(texts)) for docs in {*counts.values()}}
+        said = {row: sum(weights[counts[term]] for term in its) / max(mean, len(its)) for row, its in terms.items()}
+        most = max(said.values(), default=0.0) or 1.0
+        return {row: value / most for row, value in said.items()}
+
+    def _score(
+        self, chunk: _Chunk, weights: Iterable[tuple[str, float]], mean: float, information: float | None = None
+    ) -> float:
+        """By the words of the query in the text, and beside it; words beside a text that says little count less."""
         text, about, length = 0.0, 0.0, (chunk.terms.count(" ") - 1) / mean
         norm = K1 * (1 - B + B * length)
         for term, weight in weights:
@@ -164,7 +191,7 @@ class Scoring:
                 text += weight * times * (K1 + 1) / (times + norm)
             elif term in chunk.about:
                 about += weight * ABOUT * (K1 + 1) / (ABOUT + K1)
-        score = text + about if text else about * min(1.0, length)
+        score = text + about if text else about * (min(1.0, length) if information is None else information)
         return score * DATED if chunk.is_dated else score
 
     def _is_dated(self, time: str, text: str) -> bool:

@@ -41,6 +41,7 @@ def missing_of(granted: Iterable[str], *, hears_reactions: bool = False) -> list
 _BY_HTTP = (
     ("      should_escape", "      url: {url}\n      should_escape"),
     ("  event_subscriptions:\n", "  event_subscriptions:\n    request_url: {url}\n"),
+    ("    is_enabled: true\n", "    is_enabled: true\n    request_url: {url}\n"),
     ("socket_mode_enabled: true", "socket_mode_enabled: false"),
 )
 """Lines of the manifest that differ if Slack sends events to ``url``."""

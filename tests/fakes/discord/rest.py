@@ -11,7 +11,16 @@ from tests.fakes.platform import Buckets
 
 CONTENT_MAX, NONCE_MAX, FILE_MAX = 2_000, 25, 10_485_760
 FLAGS = (1 << 2) | (1 << 12)  # those that may be set: no previews, no sound
-SENT = {"content", "nonce", "enforce_nonce", "attachments", "message_reference", "allowed_mentions", "flags"}
+SENT = {
+    "content",
+    "nonce",
+    "enforce_nonce",
+    "attachments",
+    "message_reference",
+    "allowed_mentions",
+    "flags",
+    "components",
+}
 EDITED = {"content", "allowed_mentions", "flags"}
 
 
@@ -127,6 +136,7 @@ class Rest:
         message = self.world.add(
             chat, bot.person, text, kind=kind, files=files, reply_to=answered, nonce=nonce, flags=body.get("flags", 0)
         )
+        message.rows = self._rows(body)
         self.world.tell("MESSAGE_CREATE", message)
         return message.said(self.world.base_url)
 
@@ -180,6 +190,9 @@ class Rest:
         if answered:
             raise Failed(400, 40_060, "Interaction has already been acknowledged.")
         self.world.interactions[event] = (token, True)
+        if call.params["type"] == 7:
+            self.world.pressed[event].rows = call.params["data"]["components"]
+            self.world.changed()
         bot.answers.append(call.params)
         return None
 
@@ -193,6 +206,16 @@ class Rest:
         if body.get("allowed_mentions", {}).get("parse") != []:
             raise _invalid("a mention could notify people")
         return body
+
+    def _rows(self, body: Any) -> list[Any]:
+        rows = body.get("components", [])
+        buttons = [button for row in rows for button in row["components"]]
+        well = all(0 < len(each["label"]) <= 80 and 0 < len(each["custom_id"]) <= 100 for each in buttons)
+        if len(rows) > 5 or any(row["type"] != 1 or len(row["components"]) > 5 for row in rows) or not well:
+            raise _invalid("components")
+        if len({each["custom_id"] for each in buttons}) < len(buttons):
+            raise _invalid("components: custom_id duplicated")
+        return rows
 
     def _content(self, body: Any) -> str:
         text = body.get("content") or ""

@@ -64,6 +64,11 @@ class Message:
     reactions: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     more: Json = field(default_factory=dict[str, Any])
     at: float = 0.0
+    rows: list[Json] = field(default_factory=list[Json])  # its buttons
+
+    @property
+    def labels(self) -> list[str]:
+        return [button["label"] for row in self.rows for button in row["components"]]
 
     def said(self, base: str, *, deep: bool = True) -> Json:
         people = [each for each in self.chat.world.people.values() if each.mention in self.text]
@@ -79,6 +84,7 @@ class Message:
             "attachments": [self._file(file, base) for file in self.files],
             "embeds": [],
             "flags": self.flags,
+            "components": self.rows,
             **self.more,
         }
         if self.nonce and self.chat.world.now() - self.at < NONCE_S:
@@ -223,6 +229,7 @@ class World(Changing):
         """By person."""
         self.files: dict[str, File] = {}
         self.interactions: dict[str, tuple[str, bool]] = {}
+        self.pressed: dict[str, Message] = {}
         """Their tokens, and whether they were answered."""
         self.greetings: list[int] = []
         """Opcodes, without content, with which the next connections begin in place of a greeting."""
@@ -294,12 +301,23 @@ class World(Changing):
 
     def command(self, chat: Chat, name: str, text: str = "", *, by: Person) -> str:
         """Have a person use a slash command; its ID."""
+        options = [{"name": "text", "type": 3, "value": text}] if text else []
+        return self._interact(chat, by, {"type": 2, "data": {"name": name, "type": 1, "options": options}})
+
+    def press(self, message: Message, label: str, *, by: Person) -> str:
+        """Have a person press a button; the ID of the interaction."""
+        [value] = [each["custom_id"] for row in message.rows for each in row["components"] if each["label"] == label]
+        data = {"custom_id": value, "component_type": 2}
+        event_id = self._interact(message.chat, by, {"type": 3, "data": data, "message": message.said("")})
+        self.pressed[event_id] = message
+        return event_id
+
+    def _interact(self, chat: Chat, by: Person, more: Json) -> str:
         event_id, token = self.id(), secrets.token_hex(8)
         self.interactions[event_id] = (token, False)
-        options = [{"name": "text", "type": 3, "value": text}] if text else []
         who: Json = {"member": {"user": by.said(), "nick": None}} if chat.guild else {"user": by.said()}
-        event: Json = {"id": event_id, "token": token, "type": 2, "channel_id": chat.id, **chat.where(), **who}
-        self.emit("INTERACTION_CREATE", event | {"data": {"name": name, "type": 1, "options": options}}, intent=0)
+        event: Json = {"id": event_id, "token": token, "channel_id": chat.id, **chat.where(), **who}
+        self.emit("INTERACTION_CREATE", event | more, intent=0)
         return event_id
 
     # Events

@@ -47,7 +47,9 @@ class Delivery:
     @property
     def channel(self) -> str:
         """What it is about; empty: no channel."""
-        event = self.payload.get("event")
+        event, channel = self.payload.get("event"), self.payload.get("channel")
+        if isinstance(channel, dict):
+            return str(channel.get("id") or "")
         return str((event.get("channel") if isinstance(event, dict) else self.payload.get("channel_id")) or "")
 
 

@@ -18,6 +18,9 @@ TIMEOUT_S = 3.0  # of the documentation: an app has to answer within it
 GONE_WRONG = (OSError, TimeoutError, *GONE)
 
 
+FORM = "application/x-www-form-urlencoded"
+
+
 def signed(secret: str, body: bytes, *, at: float) -> dict[str, str]:
     """The headers that say who brings something, and when; ``at`` in seconds since 1970."""
     stamp = str(int(at))
@@ -97,8 +100,10 @@ class Pressing:
         if delivery.tries > 1:
             more = {"X-Slack-Retry-Num": str(delivery.tries - 1), "X-Slack-Retry-Reason": delivery.reason}
         if delivery.kind == "slash_commands":
-            form = "application/x-www-form-urlencoded"
-            return await self.bring(urlencode(delivery.payload).encode(), sent=sent, content_type=form)
+            return await self.bring(urlencode(delivery.payload).encode(), sent=sent, content_type=FORM)
+        if delivery.kind == "interactive":
+            form = {"payload": json.dumps(delivery.payload)}
+            return await self.bring(urlencode(form).encode(), sent=sent, content_type=FORM)
         return await self.bring(delivery.payload, sent=sent, **more)
 
     async def bring(

@@ -30,6 +30,7 @@ class Methods:
             "apps.connections.open": Method(_connections_open, ("connections:write",), tier=1, tokens=("xapp",)),
             "chat.postMessage": Method(posting.post, ("chat:write",), tier=0),
             "chat.update": Method(posting.update, ("chat:write",)),
+            "chat.postEphemeral": Method(posting.whisper, ("chat:write",), tier=4),
             "chat.delete": Method(posting.delete, ("chat:write",)),
             "chat.startStream": Method(posting.start_stream, ("chat:write",), tier=2),
             "chat.appendStream": Method(posting.append_stream, ("chat:write",), tier=4),

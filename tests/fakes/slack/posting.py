@@ -90,6 +90,8 @@ def _wording(call: Call, *, text_max: int, cut: bool) -> tuple[str, Any]:
         return markdown, "markdown"
     if not text and not blocks:
         raise Failed("no_text")
+    for block in blocks or ():
+        _see_block(block)
     if blocks and sum(len(escaped(str(block))) for block in blocks) > BLOCKS_MAX:
         raise Failed("msg_blocks_too_long")
     if len(text) > text_max and not cut:
@@ -97,12 +99,41 @@ def _wording(call: Call, *, text_max: int, cut: bool) -> tuple[str, Any]:
     return text[:text_max], "mrkdwn"
 
 
+def _see_block(block: Json) -> None:
+    if block.get("type") == "actions":
+        for button in block.get("elements") or [{}]:
+            value, label = button.get("value", ""), button.get("text", {})
+            well = button.get("type") == "button" and label.get("type") == "plain_text" and button.get("action_id")
+            if not well or not 0 < len(label.get("text", "")) <= 75 or len(value) > 2_000:
+                raise Failed("invalid_blocks")
+    elif block.get("type") not in {"markdown", "section", "rich_text"}:
+        raise Failed("invalid_blocks")
+
+
+def _buttons(call: Call) -> list[Json]:
+    return [
+        each for block in call.tree("blocks", list) or () if block["type"] == "actions" for each in block["elements"]
+    ]
+
+
+def whisper(world: World, bot: Bot, call: Call) -> Json:
+    channel, user = _writable(bot, call), call.text("user", "")
+    thread_in(channel, call)
+    if user not in bot.team.people:
+        raise Failed("user_not_in_channel")
+    channel.whispers.append((user, call.text("text", "")))
+    world.changed()
+    return {"message_ts": world.next_ts()}
+
+
 def post(_world: World, bot: Bot, call: Call) -> Json:
     channel = _writable(bot, call)
     call.ignored("reply_broadcast", "client_msg_id", *FORMS)
     thread, metadata = thread_in(channel, call), metadata_of(call)
     text, form = _wording(call, text_max=TEXT_MAX, cut=True)
-    message = Message(channel, "", bot.person, text, form=form, thread=thread, metadata=metadata)
+    message = Message(
+        channel, "", bot.person, text, form=form, thread=thread, metadata=metadata, buttons=_buttons(call)
+    )
     channel.put(message)
     _clear_status(channel, thread)
     return {"channel": channel.id, "ts": message.ts, "message": message.said(metadata=True)}
@@ -120,7 +151,7 @@ def update(world: World, bot: Bot, call: Call) -> Json:
     text, form = _wording(call, text_max=UPDATE_MAX, cut=False)
     before = message.said()
     message.edits.append(message.text)
-    message.text, message.form = text, form
+    message.text, message.form, message.buttons = text, form, _buttons(call)
     message.metadata = metadata or message.metadata
     message.edited = {"user": bot.person.id, "ts": world.next_ts()}
     channel.tell_changed(message, before)

@@ -110,6 +110,11 @@ class Message:
     stopped_by_user: bool = False  # it was a person who ended it
     gone: bool = False
     reactions: dict[str, list[str]] = field(default_factory=dict[str, list[str]])  # by name: who marked it so
+    buttons: list[Json] = field(default_factory=list[Json])  # the elements of its ``actions`` block
+
+    @property
+    def labels(self) -> list[str]:
+        return [button["text"]["text"] for button in self.buttons]
 
     @property
     def at(self) -> float:
@@ -129,6 +134,8 @@ class Message:
         said["text"] = self.text if self.form == "mrkdwn" else as_mrkdwn(self.text)
         if self.text:
             said["blocks"] = [_block(self)]
+            if self.buttons:
+                said["blocks"].append({"type": "actions", "block_id": "b1", "elements": self.buttons})
         if self.by.is_bot:
             profile = {"id": self.by.bot_id, "app_id": self.by.app_id, "name": self.by.name, "team_id": said["team"]}
             said |= {"bot_id": self.by.bot_id, "app_id": self.by.app_id, "bot_profile": profile}
@@ -175,8 +182,22 @@ class Channel:
     keeps_metadata: bool = True
     statuses: list[tuple[float, str, str]] = field(default_factory=list[tuple[float, str, str]])
     """When a bot showed what it does here, in which thread, and what; empty: nothing any more."""
+    whispers: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])  # shown to one person: to whom, what
 
     # What people do
+
+    def press(self, message: Message, label: str, *, by: Person) -> None:
+        """Somebody presses a button of a bot's message."""
+        [bot] = [bot for bot in self.bots() if bot.person is message.by]
+        [button] = [button for button in message.buttons if button["text"]["text"] == label]
+        user = {"id": by.id, "username": by.name, "name": by.name, "team_id": self.team.id}
+        payload = {
+            "type": "block_actions", "team": {"id": self.team.id, "domain": "acme"}, "user": user,
+            "api_app_id": bot.app.id, "trigger_id": self.world.id("Tr"), "channel": {"id": self.id, "name": self.name},
+            "container": {"type": "message", "message_ts": message.ts, "channel_id": self.id},
+            "message": message.said(), "actions": [{**button, "block_id": "b1", "action_ts": self.world.next_ts()}],
+        }  # fmt: skip
+        bot.app.bring("interactive", payload, repeats=False)
 
     def say(
         self,

@@ -24,7 +24,7 @@ ACTIONS = {
     *("typing", "upload_photo", "record_video", "upload_video", "record_voice", "upload_voice", "upload_document"),
     *("choose_sticker", "find_location", "record_video_note", "upload_video_note"),
 }
-SENDING = ("disable_notification", "protect_content", "allow_paid_broadcast", "message_effect_id", "reply_markup")
+SENDING = ("disable_notification", "protect_content", "allow_paid_broadcast", "message_effect_id")
 PREVIEW = {"is_disabled", "url", "prefer_small_media", "prefer_large_media", "show_above_text"}
 MEDIA = {
     "sendPhoto": "photo", "sendDocument": "document", "sendAudio": "audio", "sendVideo": "video",
@@ -47,6 +47,7 @@ class Methods:
             "getMe": self._me, "getWebhookInfo": self._webhook_info, "setWebhook": self._set_webhook,
             "deleteWebhook": self._delete_webhook, "sendMessage": self._send_message,
             "sendRichMessage": self._send_rich, "sendMediaGroup": self._send_album,
+            "editMessageReplyMarkup": self._edit_markup, "answerCallbackQuery": self._answer_query,
             "editMessageText": self._edit_text, "deleteMessage": self._delete, "sendChatAction": self._action,
             "setMessageReaction": self._react, "setMyCommands": self._set_commands,
             "getMyCommands": self._get_commands, "deleteMyCommands": self._delete_commands, "getFile": self._get_file,
@@ -126,6 +127,7 @@ class Methods:
         thread, reply_to = self._thread(chat, call), self._answered(chat, call)
         if reply_to is not None and reply_to.gone:
             reply_to = None
+        fields["buttons"] = self._keyboard(call)
         self._pace(bot, chat)
         message = Message(chat=chat, id=0, by=bot.person, thread=thread, reply_to=reply_to, **fields)
         return chat.put(message).said()
@@ -233,8 +235,8 @@ class Methods:
 
     def _edit_text(self, bot: Bot, call: Call) -> Json:
         chat = self.chat(bot, call)
-        call.ignored("reply_markup")
         message = self._message(chat, call.integer("message_id"), "edit")
+        buttons = self._keyboard(call)
         if message.by is not bot.person:
             raise bad("message can't be edited")
         if message.file is not None:
@@ -248,15 +250,50 @@ class Methods:
             new: tuple[Any, ...] = (read.text, [], markdown, read.kinds)
         else:
             new = (*self._text(call, "text", "entities", TEXT_MAX), "", ())
-        if (message.text, message.entities, message.rich, message.kinds) == new:
+        if (message.text, message.entities, message.rich, message.kinds, message.buttons) == (*new, buttons):
             same = "specified new message content and reply markup are exactly the same as a current content"
             raise bad(f"message is not modified: {same} and reply markup of the message")
         self._pace(bot, chat)
         message.edits.append(message.text)
         message.previewed = message.previewed or self._previews(call, new[0])
         message.text, message.entities, message.rich, message.kinds = new
+        message.buttons = buttons
         self.world.changed()
         return message.said()
+
+    def _keyboard(self, call: Call) -> list[list[Json]]:
+        markup = call.tree("reply_markup")
+        if markup is None:
+            return []
+        rows = markup.get("inline_keyboard")
+        if set(markup) != {"inline_keyboard"} or not isinstance(rows, list):
+            raise bad("this fake knows inline keyboards alone")
+        for button in (button for row in rows for button in row):
+            if set(button) != {"text", "callback_data"} or not button["text"]:
+                raise bad("can't parse inline keyboard button")
+            if not 1 <= len(button["callback_data"].encode()) <= 64:
+                raise bad("BUTTON_DATA_INVALID")
+        return rows
+
+    def _edit_markup(self, bot: Bot, call: Call) -> Json:
+        chat = self.chat(bot, call)
+        message = self._message(chat, call.integer("message_id"), "edit")
+        buttons = self._keyboard(call)
+        if message.buttons == buttons:
+            raise bad("message is not modified")
+        message.buttons = buttons
+        self.world.changed()
+        return message.said()
+
+    def _answer_query(self, _bot: Bot, call: Call) -> bool:
+        query, text = call.text("callback_query_id"), call.text("text")
+        if query not in self.world.queries:
+            raise bad("query is too old and response timeout expired or query ID is invalid")
+        if units(text) > 200:
+            raise bad("MESSAGE_TOO_LONG")
+        self.world.queries[query] = text
+        self.world.changed()
+        return True
 
     def _delete(self, bot: Bot, call: Call) -> bool:
         chat = self.chat(bot, call)

@@ -81,6 +81,11 @@ class Message:
     edits: list[str] = field(default_factory=list[str])  # the texts it had before
     gone: bool = False
     reactions: dict[int, str] = field(default_factory=dict[int, str])  # who marked it with what
+    buttons: list[list[Json]] = field(default_factory=list[list[Json]])  # its inline keyboard, row by row
+
+    @property
+    def labels(self) -> list[str]:
+        return [button["text"] for row in self.buttons for button in row]
 
     def said(self, *, deep: bool = True) -> Json:
         said: Json = {"message_id": self.id, "from": self.by.said(), "chat": self.chat.said(), "date": int(self.at)}
@@ -99,7 +104,8 @@ class Message:
             said[name] = self.text
             if self.entities:
                 said["caption_entities" if self.file is not None else "entities"] = self.entities
-        return said | self.more
+        keyboard = {"reply_markup": {"inline_keyboard": self.buttons}} if self.buttons else {}
+        return said | keyboard | self.more
 
     def _file(self) -> Any:
         assert self.file is not None
@@ -188,6 +194,16 @@ class Chat:
         for bot in self.bots:
             if self.kind == "private" or self.has_administrators:
                 bot.push("message_reaction", body)
+
+    def press(self, message: Message, label: str, by: Person | None = None, *, data: str = "") -> str:
+        """A person presses a button of a bot's message; the id of the press. ``data``: as a forged app may send it."""
+        [bot] = [bot for bot in self.bots if bot.person is message.by]
+        found = [button["callback_data"] for row in message.buttons for button in row if button["text"] == label]
+        query = str(self.world.dice.randrange(10**17, 10**18))
+        self.world.queries[query] = None
+        body = {"id": query, "from": (by or self.person or self.world.somebody).said(), "chat_instance": "1"}
+        bot.push("callback_query", {**body, "message": message.said(), "data": data or found[0]})
+        return query
 
     def tell(self, kind: str, message: Message) -> None:
         for bot in self.bots:
@@ -319,6 +335,8 @@ class World(Changing):
         self.chats: dict[tuple[int, int], Chat] = {}
         """By the bot that sees it and its id."""
         self.files: dict[str, File] = {}
+        self.queries: dict[str, str | None] = {}
+        """What each person who pressed a button was shown; None while nothing was answered."""
         self._ids = itertools.count(100_001)
         self._groups = itertools.count(FIRST_GROUP)
         self._numbers: dict[int, Any] = {}

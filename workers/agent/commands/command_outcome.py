@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from daemon.events import Attachment, Inbound, Options
+from daemon.events import Attachment, Choice, Inbound, Options
 
 NO_REPLY = "NO_REPLY"
 """The answer with which a proactive turn sends nothing."""
@@ -20,6 +20,8 @@ class Outcome:
     """To be kept from now on."""
     attachments: tuple[Attachment, ...] = ()
     """Files that go with what is said."""
+    choices: tuple[Choice, ...] = ()
+    """The answers to what is asked."""
 
 
 def answered_as(inbound: Inbound) -> str:

@@ -183,6 +183,7 @@ def _reply(aside: ImmediateCommand, inbound: Inbound, text: str, *, turn: int) -
         text=text,
         correlation=inbound.correlation,
         reply_to=answered_as(inbound),
+        answers=(inbound.id,),
     )
 
 

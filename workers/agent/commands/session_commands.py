@@ -92,9 +92,9 @@ class SessionCommands:
         if inbound.command == "export":
             return await self._exporting.outcome(claim, inbound, bot)
         if inbound.command == "forget":
-            return Outcome(text=await self._forgetting.said(claim, inbound, bot))
+            return await self._forgetting.outcome(claim, inbound, bot)
         if inbound.command in ("link", "unlink"):
-            return Outcome(text=await self._linking.said(claim, inbound, bot))
+            return await self._linking.outcome(claim, inbound, bot)
         return await self._model(claim.begun.options, inbound, bot)
 
     async def outcome_at_once(self, claim: Claim, inbound: Inbound, at: str) -> Outcome:

@@ -5,6 +5,7 @@ out the same command again, no second job is created.
 """
 
 from daemon.bus import argument_of
+from daemon.choices import choice, token_of, unnamed
 from daemon.config import BotConfig
 from daemon.events import Inbound
 from daemon.jobs import NotifiedChat, tell
@@ -14,6 +15,7 @@ from daemon.people.link_requests import BY
 from daemon.process import Process
 from daemon.session import Claim
 from daemon.wording import text as say
+from workers.agent.commands.command_outcome import Outcome
 
 YES = frozenset({"yes", "y", "ok", "是", "好", "同意", "确认"})
 NO = frozenset({"no", "n", "cancel", "否", "不", "不同意", "拒绝", "取消"})
@@ -29,17 +31,17 @@ class LinkCommand:
         self._process = process
         self._asking = LinkRequests(process)
 
-    async def said(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> str:
-        """What is said of ``inbound``, one of the two.
+    async def outcome(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:
+        """What ``inbound``, one of the two, comes to.
 
         Raises:
             BusUnavailable: Redis is away.
         """
         scope, language = claim.begun.scope, bot.language
         if inbound.chat_kind == "group" or scope.split(":")[1:2] == ["group"]:
-            return say("link_group", language)
+            return Outcome(text=say("link_group", language))
         if not is_person(scope):
-            return say("link_not_person", language, kind=say(f"link_kind_{bot.memory.scope}", language))
+            return Outcome(text=say("link_not_person", language, kind=say(f"link_kind_{bot.memory.scope}", language)))
         chat = NotifiedChat(
             session=claim.session,
             out_channel=inbound.channel if inbound.delivery == "push" else "",
@@ -48,48 +50,56 @@ class LinkCommand:
             language=language,
         )
         if inbound.command == "unlink":
-            return await self._unlink(scope, chat, bot)
+            return Outcome(text=await self._unlink(scope, chat, bot))
         argument, party = argument_of(inbound.text), Party(scope=scope, chat=chat, name=inbound.sender_name)
-        answer = argument.casefold().strip(" .!。！")
+        answer, token = unnamed(argument)
+        answer = answer.casefold().strip(" .!。！")
         if answer in YES | NO:
-            return await self._answered(party, answer in YES, at_ms=_accepted_ms(claim, inbound))
+            return await self._answered(party, answer in YES, token, at_ms=_accepted_ms(claim, inbound))
         return await (self._redeemed(party, argument, inbound.bot) if argument else self._offered(party, inbound.bot))
 
-    async def _offered(self, party: Party, bot: str) -> str:
+    async def _offered(self, party: Party, bot: str) -> Outcome:
         code = await self._asking.code(party, bot)
         if code:
-            return say("link_code", party.chat.language, code=shown(code), minutes=MINUTES)
+            return Outcome(text=say("link_code", party.chat.language, code=shown(code), minutes=MINUTES))
         request = await self._asking.request_of(party.scope)
-        return _question(request) if request else say("link_none", party.chat.language, minutes=MINUTES)
+        if request:
+            return _question(request)
+        return Outcome(text=say("link_none", party.chat.language, minutes=MINUTES))
 
-    async def _redeemed(self, party: Party, code: str, bot: str) -> str:
+    async def _redeemed(self, party: Party, code: str, bot: str) -> Outcome:
         found = await self._asking.by_code(code, party, bot)
         if isinstance(found, Request):
             await self._tell_other(found, "asked", _question(found.turned))
             return _question(found)
         minutes = round((WRONG_S if found == "often" else VALID_S) / 60)
-        return say(f"link_{found}", party.chat.language, minutes=minutes)
+        return Outcome(text=say(f"link_{found}", party.chat.language, minutes=minutes))
 
-    async def _answered(self, party: Party, is_yes: bool, *, at_ms: int) -> str:
+    async def _answered(self, party: Party, is_yes: bool, token: str, *, at_ms: int) -> Outcome:
         language, request = party.chat.language, await self._asking.request_of(party.scope)
+        if token and (request is None or token != token_of(request.link)):
+            return Outcome(text=say("choice_old", language))
         if request is None:
-            return say("link_none", language, minutes=MINUTES)
+            return Outcome(text=say("link_none", language, minutes=MINUTES))
         answered = await self._asking.answer(request, "yes" if is_yes else "no", by=party.chat, at_ms=at_ms)
         match answered:
             case None:
-                text = say("link_gone", language)
-                await self._tell_other(request, "no", text)
-                return text
+                gone = Outcome(text=say("link_gone", language))
+                await self._tell_other(request, "no", gone)
+                return gone
             case "newer":
                 return _question(request)
             case "no":
-                await self._tell_other(request, "no", say("link_no_other", language, other=request.own.called))
-                return say("link_no", language)
+                text = say("link_no_other", language, other=request.own.called)
+                await self._tell_other(request, "no", Outcome(text=text))
+                return Outcome(text=say("link_no", language))
             case _:
-                return say(f"link_{answered}", language, other=request.other.called, minutes=MINUTES)
+                text = say(f"link_{answered}", language, other=request.other.called, minutes=MINUTES)
+                return Outcome(text=text)
 
-    async def _tell_other(self, request: Request, name: str, text: str) -> None:
-        await tell(self._process, request.other.chat, text, name=f"job-{request.link}-{name}")
+    async def _tell_other(self, request: Request, name: str, told: Outcome) -> None:
+        name = f"job-{request.link}-{name}"
+        await tell(self._process, request.other.chat, told.text, name=name, choices=told.choices)
 
     async def _unlink(self, scope: str, chat: NotifiedChat, bot: BotConfig) -> str:
         people = self._asking.people
@@ -102,10 +112,13 @@ class LinkCommand:
         return say("unlink_begun" if job else "unlink_none", bot.language)
 
 
-def _question(request: Request) -> str:
+def _question(request: Request) -> Outcome:
     """The question to one side."""
-    language = request.own.chat.language
-    return say(f"link_ask_{request.side}", language, other=request.other.called, minutes=MINUTES)
+    language, question = request.own.chat.language, request.link
+    text = say(f"link_ask_{request.side}", language, other=request.other.called, minutes=MINUTES)
+    answers = (("choice_link_yes", "/link yes"), ("choice_link_no", "/link no"))
+    choices = [choice(label, command, language=language, question=question) for label, command in answers]
+    return Outcome(text=text, choices=tuple(choices))
 
 
 def _accepted_ms(claim: Claim, inbound: Inbound) -> int:

@@ -2,20 +2,23 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from functools import partial
 
 import anyio
 import structlog
 
 from daemon.access import may_take
 from daemon.bus import argument_of
+from daemon.choices import choice, token_of, unnamed
 from daemon.config import BotConfig
 from daemon.errors import ConfigError, brief
-from daemon.events import Attachment, Inbound
+from daemon.events import Attachment, Choice, Inbound
 from daemon.export import KeptExport, export_here, family
 from daemon.forget import (
     ForgetOrder,
     ForgetRequests,
     ForgetSearch,
+    PendingChoice,
     choice_of,
     matches_of,
     matches_text,
@@ -96,6 +99,9 @@ def _tier(hit: Hit) -> str:
 
 # ``/forget``: lists stored texts of a chat, and deletes the chosen ones.
 
+BUTTONS_MAX = 8
+"""Entries of a list that have buttons of their own; of a longer list, numbers are typed."""
+
 LOOK_LIMIT_S = 60.0
 """How long is looked; the chat's next messages wait."""
 
@@ -109,44 +115,52 @@ class ForgetCommand:
         jobs = Jobs(process.bus, lease_s=queue.lease_s, worker=process.name, clock=process.clock)
         self._asking = ForgetRequests(process.bus, jobs)
 
-    async def said(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> str:
-        """What is said of ``inbound``.
+    async def outcome(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:
+        """What ``inbound`` comes to.
 
         Raises:
             BusUnavailable: Redis is away.
         """
         if not may_take(bot, inbound, claim.begun.scope):
-            return say("admins_only", bot.language)
-        choice = choice_of(argument_of(inbound.text))
-        match choice.kind:
+            return Outcome(text=say("admins_only", bot.language))
+        argument, token = unnamed(argument_of(inbound.text))
+        wanted = choice_of(argument)
+        if wanted.kind not in ("numbers", "all"):
+            wanted = choice_of(argument_of(inbound.text))  # the token belongs to the words
+        match wanted.kind:
             case "nothing":
-                return say("forget_how", bot.language)
+                return Outcome(text=say("forget_how", bot.language))
             case "short" | "long":
-                return say("forget_length", bot.language, most=MOST_CHARS)
+                return Outcome(text=say("forget_length", bot.language, most=MOST_CHARS))
             case "text":
                 return await self._listed(claim, inbound, bot)
             case _:
-                return await self._ordered(claim, inbound, bot, choice.numbers)
+                return Outcome(text=await self._ordered(claim, inbound, bot, wanted.numbers, token))
 
     async def _order(self, claim: Claim) -> ForgetOrder:
         scopes = await scopes_with(self._stores.bus, claim.begun.scope)
         return ForgetOrder(name=claim.begun.scope, scopes=scopes, chat=claim.session)
 
-    async def _listed(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> str:
+    async def _listed(self, claim: Claim, inbound: Inbound, bot: BotConfig) -> Outcome:
         text = argument_of(inbound.text)
         try:
             with anyio.fail_after(LOOK_LIMIT_S):
                 found = await matches_of(self._stores, await self._order(claim), text)
         except TimeoutError:
-            return say("forget_slow", bot.language, scope=claim.begun.scope)
+            return Outcome(text=say("forget_slow", bot.language, scope=claim.begun.scope))
         unsearched = f"\n\n{say('forget_unsearched', bot.language)}" if found.waits else ""
         if not found.shown:
-            return say("forget_none", bot.language) + unsearched
-        await self._asking.keep(claim.session, text, found, by=inbound.sender_id)
-        return matches_text(found.shown, found.more, bot.language) + unsearched
+            return Outcome(text=say("forget_none", bot.language) + unsearched)
+        kept = await self._asking.keep(claim.session, text, found, by=inbound.sender_id)
+        listed = matches_text(found.shown, found.more, bot.language) + unsearched
+        return Outcome(text=listed, choices=_forget_choices(kept, bot.language))
 
-    async def _ordered(self, claim: Claim, inbound: Inbound, bot: BotConfig, numbers: tuple[int, ...]) -> str:
+    async def _ordered(
+        self, claim: Claim, inbound: Inbound, bot: BotConfig, numbers: tuple[int, ...], token: str
+    ) -> str:
         pending = await self._asking.pending(claim.session, by=inbound.sender_id)
+        if token and (pending is None or token != token_of(pending.question)):
+            return say("choice_old", bot.language)
         if pending is None:
             return say("forget_stale", bot.language)
         count = len(pending.groups)
@@ -164,6 +178,13 @@ class ForgetCommand:
         search = ForgetSearch(text=pending.text, chosen=chosen)
         await self._asking.order(await self._order(claim), search, name=inbound.id, tell=tell)
         return say("forget_began", bot.language)
+
+
+def _forget_choices(listed: PendingChoice, language: Language) -> tuple[Choice, ...]:
+    make = partial(choice, language=language, question=listed.question, who=listed.by)
+    count = len(listed.groups)
+    single = [make("choice_forget", f"/forget {at}", number=at) for at in range(1, count + 1)]
+    return (*(single if count <= BUTTONS_MAX else ()), make("choice_forget_all", "/forget all"))
 
 
 # ``/export``: all stored data of a person or group, sent to the chat as a file.

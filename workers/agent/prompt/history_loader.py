@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import anyio
 import structlog
 
 from daemon.config import MicroCompactConfig
@@ -312,6 +313,19 @@ class HistoryCache:
         history = History(entries, begun=past.history)
         self._kept[claim.session] = _Kept(commit_name(claim), claim.begun.replaced, past.first, history, self._now())
         self._left_bytes -= history.size_bytes
+        self._drop_old()
+
+    async def run(self) -> None:
+        """Let go of histories that are too old, until cancelled."""
+        while True:
+            await anyio.sleep(KEPT_S / 10)
+            self._drop_old()
+
+    def __len__(self) -> int:
+        """How many histories are kept."""
+        return len(self._kept)
+
+    def _drop_old(self) -> None:
         while self._kept and (self._left_bytes < 0 or self._is_old(next(iter(self._kept.values())))):
             self._left_bytes += self._kept.popitem(last=False)[1].history.size_bytes
 

@@ -104,7 +104,7 @@ class Fetcher:
             client.stream("GET", direct, headers=headers, extensions={"sni_hostname": url.host}) as response,
         ):
             if response.has_redirect_location:
-                return url.join(response.headers["Location"])
+                return _joined(url, response.headers["Location"])
             kind = Message()
             kind["Content-Type"] = response.headers.get("Content-Type", "")
             body, is_cut = await _body(response, self._config.page_max_bytes)
@@ -116,6 +116,13 @@ class Fetcher:
                 body=body,
                 is_cut=is_cut,
             )
+
+
+def _joined(url: httpx2.URL, location: str) -> httpx2.URL:
+    try:
+        return url.join(location)
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise ToolError(f"The page redirects to an address that cannot be read: {error}") from error
 
 
 async def _body(response: httpx2.Response, max_bytes: int) -> tuple[bytes, bool]:

@@ -1,0 +1,6 @@
+"""What Millpond uses of the package regex, which comes without types."""
+
+class Pattern:
+    def findall(self, string: str) -> list[str]: ...
+
+def compile(pattern: str) -> Pattern: ...
