@@ -22,8 +22,8 @@ from daemon.clock import age_s
 from daemon.config import PushConfig
 from daemon.errors import BusError, LoginRefused
 from daemon.heartbeat import STALE_S, workers
+from daemon.permission_check import RedisRights
 from daemon.process import Process
-from daemon.redis_rights import RedisRights
 from daemon.services import ROLES
 from daemon.session import oldest_s, overdue_s, standings
 

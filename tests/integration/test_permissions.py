@@ -15,8 +15,8 @@ from daemon.bus.permissions import RIGHTS, missing, rules_of
 from daemon.cli.doctor.database_checks import examine
 from daemon.config import HealthConfig, RedisConfig, Secret
 from daemon.errors import BusError
+from daemon.permission_check import watch
 from daemon.process import Process
-from daemon.redis_rights import watch
 from daemon.server import Address
 from tests.limits import until
 from tests.weblab import client_of
@@ -71,7 +71,7 @@ async def test_the_doctor_names_the_missing_rules_of_the_nearest_role(bus: Bus, 
 async def test_a_process_whose_user_lacks_a_permission_is_not_ready_until_somebody_corrects_it(
     process: Process, user: RedisConfig, free_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.redis_rights.AGAIN_S", 0.01)
+    monkeypatch.setattr("daemon.permission_check.AGAIN_S", 0.01)
     admin, rules = process.bus, rules_of("agent", process.bus.keys.prefix)
     await allow(admin, f"{rules} -xadd")
     config = msgspec.structs.replace(process.config, redis=user, health=HealthConfig(port=free_port))

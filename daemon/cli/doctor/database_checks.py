@@ -13,7 +13,7 @@ from daemon.clock import SystemClock, age_s
 from daemon.errors import ArchiveError
 from daemon.heartbeat import ALIVE_S, workers
 from daemon.overview import BACKING_OFF, Queues, read_queues
-from daemon.redis_rights import lacks
+from daemon.permission_check import lacks
 from daemon.wording.durations import duration
 
 # The doctor's checks of the archive: whether it can be used, and whether messages may move to it from Redis.
