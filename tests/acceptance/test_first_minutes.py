@@ -59,6 +59,7 @@ def set_up(
         terminal.answer("Which", "pairing")
         terminal.answer("Web search", "")
         terminal.answer("Let the bot read public web pages", "")
+        terminal.answer("Voice messages", "")
         assert terminal.ends() == 0, terminal.screen
 
 
