@@ -58,7 +58,7 @@ def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -
 )
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
-    """Send TEXT (- reads standard input) to SESSION. A session name without a channel belongs to the terminal.
+    """Send TEXT (- reads standard input) to SESSION. Without a channel prefix, SESSION is a terminal session.
 
     The command prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer arrived
     within S seconds.

@@ -115,7 +115,7 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
-    """Show the state of SESSION and its messages. A session name without a channel belongs to the terminal.
+    """Show the state of SESSION and its messages. Without a channel prefix, SESSION is a terminal session.
 
     A diagram shows which messages are already summarized in memory, and how close the prompt is to the next
     consolidation (summary).

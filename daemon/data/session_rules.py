@@ -264,10 +264,10 @@ class _Look:
         for name, raw in self._taken.reminders.items():
             reminder = reminder_from(bytes_of(raw))
             if reminder is None:
-                text = f"reminder {name} cannot be read, so it never fires. Restore the session from a backup."
+                text = f"reminder {name} cannot be read, so it will not fire. Restore the session from a backup."
                 yield self._flaw("reminders.reminder", text)
             elif not reminder.paused and name not in self._taken.upcoming:
-                text = f"reminder {name} has no time, so it never fires"
+                text = f"reminder {name} has no time, so it will not fire"
                 what = f"let the reminder fire on {reminder.due}"
                 yield self._flaw("reminders.upcoming", text, "upcoming", what, name, reminder.due_ms)
             elif reminder.paused and name in self._taken.upcoming:

@@ -169,5 +169,5 @@ def _content(folder: int) -> bytes:
     with plain_file(folder, MEMORY) as descriptor, open(descriptor, "rb", closefd=False) as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise ValueError(f"the file has more than {MAX_BYTES:,} bytes. Shorten it")
+        raise ValueError(f"the file is larger than {MAX_BYTES:,} bytes. Shorten it")
     return content

@@ -63,7 +63,7 @@ ENGLISH: Mapping[str, str] = {
     "tier_reminders": "reminders",
     # Sentences about reminders; ``daemon.wording`` has them among all sentences.
     "reminders_none": "This chat has no reminders. Ask me to remind you of something, or see /remind.",
-    "reminders": ("Reminders in this chat, next one first:\n{lines}"),
+    "reminders": ("Reminders in this chat, soonest first:\n{lines}"),
     "reminders_more": "… and {count} more reminders",
     "remind_set": "Reminder {id} is set. It fires on {time}{rule}.",
     "remind_repeats": ", repeated by {rule}",

@@ -11,7 +11,7 @@ ENGLISH: Mapping[str, str] = {
         "The code is valid for {minutes} minutes."
     ),
     "arrival_failed": (
-        "Because of an error, your message was not accepted. Administrators can find the error in the log "
+        "Your message was not accepted because of an error. Administrators can find the error in the log "
         "with the ID {correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",

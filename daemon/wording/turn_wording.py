@@ -20,7 +20,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "setup_fault_others": (
         "The bot's configuration contains an error. The bot's administrators have been notified. Your "
-        "message is saved, and the bot will answer it when the error is fixed."
+        "message has been saved, and the bot will answer it once the error is fixed."
     ),
     "still_setup_fault": "{count} messages are queued. The bot's configuration contains an error.",
     "setup_fault_told": (

@@ -213,7 +213,7 @@ def test_a_server_for_voice_messages_is_tested_and_saved(visit: Visit, millpond:
     server = fake_openai(lambda body: spoken if "voice" in body else heard)
     with portal.wrap_async_context_manager(server) as audio:
         page = visit.open("/settings/bots")
-        page.get_by_label("Address of a server with OpenAI's API for audio").fill(audio.base_url)
+        page.get_by_label("Address of a server with an OpenAI-compatible audio API").fill(audio.base_url)
         page.get_by_label("Model that transcribes voice messages").fill("whisper-1")
         page.get_by_label("Model that speaks answers").fill("tts-1")
         page.locator("form").filter(has_text="Model that speaks answers").get_by_role("button").click()

@@ -113,8 +113,8 @@ async def _conversation_search(arguments: Mapping[str, Any], context: ToolContex
 CONVERSATION_SEARCH = Tool(
     name="conversation_search",
     description=(
-        "Find earlier messages in the conversations that share this memory, in their exact words, with time and "
-        "speaker. "
+        "Search the conversations that share this memory for earlier messages. The results contain the exact words, "
+        "the time and the speaker of each message. "
         "Use this tool for exact quotes. memory_search also searches summaries."
     ),
     parameters={

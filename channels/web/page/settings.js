@@ -226,7 +226,7 @@ function voiceForm(view, bot, voice) {
   const key = h("input", {type: "password", autocomplete: "off"});
   const [transcription, speech, name] = [voice.transcription, voice.speech, voice.voice].map(input);
   const form = new Form([
-    field("voice-url", t("Address of a server with OpenAI's API for audio"), url, {name: "voice-url", hint: t("Leave this field empty if the bot does not use voice messages.")}),
+    field("voice-url", t("Address of a server with an OpenAI-compatible audio API"), url, {name: "voice-url", hint: t("Leave this field empty if the bot does not use voice messages.")}),
     field("voice-key", t("API key"), key, {name: "voice-key", hint: voice.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.")}),
     field("transcription", t("Model that transcribes voice messages"), transcription, {name: "transcription-model"}),
     field("speech", t("Model that speaks answers"), speech, {name: "speech-model", hint: t("Leave this field empty if the bot answers voice messages only with text.")}),

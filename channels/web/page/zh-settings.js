@@ -79,7 +79,7 @@ export default {
   "Currency": "货币",
 
   "Voice messages": "语音消息",
-  "Address of a server with OpenAI's API for audio": "提供 OpenAI 语音接口的服务器地址",
+  "Address of a server with an OpenAI-compatible audio API": "提供 OpenAI 语音接口的服务器地址",
   "Leave this field empty if the bot does not use voice messages.": "机器人不使用语音消息时留空。",
   "Model that transcribes voice messages": "把语音消息转成文字的模型",
   "Model that speaks answers": "朗读回答的模型",

@@ -100,7 +100,7 @@ def text_of(path: Path) -> str:
             f"{path} cannot be read: {error.strerror}. Check the file's path and permissions."
         ) from error
     if len(content) > MAX_BYTES:
-        raise InboundError(f"{path} has more than {MAX_BYTES:,} bytes. Shorten the text.")
+        raise InboundError(f"{path} is larger than {MAX_BYTES:,} bytes. Shorten the text.")
     return text.replace("\r\n", "\n")
 
 
