@@ -36,7 +36,7 @@ def person() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List linked people: each shared memory, and the identities that share it."""
+    """List each shared memory and the linked identities that share it."""
     rows = with_bus(ctx, _links)
     if as_json:
         print_json({"links": rows})

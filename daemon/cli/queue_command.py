@@ -216,7 +216,7 @@ def queue() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List the pending messages by partition and in total, and the reasons why sessions are parked."""
+    """Show the number of pending messages, per partition and in total, and why sessions are parked."""
     from daemon.overview import BACKING_OFF, Lengths, push_channels, read_queues
 
     channels = push_channels(loaded(ctx).config)

@@ -174,10 +174,10 @@ ENGLISH: Mapping[str, str] = {
     "too_many_calls": (
         "This tool call was not run because an answer can use at most {count} tool calls. Answer without tools."
     ),
-    "command_delayed": "The limit on messages per minute has been reached. Send the command again in {seconds} s.",
+    "command_delayed": "The limit on messages per minute has been reached. Send the command again in {seconds} seconds.",
     "delayed": (
-        "The limit on messages per minute has been reached. Your message is saved, and I will answer it in about "
-        "{seconds} s."
+        "The limit on messages per minute has been reached. Your message has been saved, and I will answer it in about "
+        "{seconds} seconds."
     ),
     "poison": (
         "I could not answer this message after {attempts} attempts. Administrators can find this message in "

@@ -25,7 +25,7 @@ ENGLISH: Mapping[str, str] = {
         "a group, send /pair without a code in the group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
-    "pair_group": "This group is approved. I now accept messages from all its members.",
+    "pair_group": "This group is approved. I now accept messages from everyone in this group.",
     "pair_welcome": "You have been approved. What can I do for you?",
     "pair_wrong": (
         "This code is wrong, has already been used, or is older than {minutes} minutes. The person who "
@@ -69,7 +69,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "resume_none": "I am not paused in this chat.",
     "resume_but_all": "I am paused in all my chats, not just this one. To end the pause, send /resume all.",
-    "paused": "I am currently paused. Your message is saved, and I will answer it after the pause.",
+    "paused": "I am currently paused. Your message has been saved, and I will answer it after the pause.",
     "approval_asked": (
         "I want to run the command below. Within {minutes} minutes, an administrator can allow it with "
         "/approve {id} or reject it with /deny {id}:\n"

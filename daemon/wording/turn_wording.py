@@ -5,7 +5,7 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     # What the bot says when its model fails; ``daemon.wording`` has it among all sentences.
     "parked": (
-        "The model is currently unavailable. Your message is saved, and I will answer it when the model is "
+        "The model is currently unavailable. Your message has been saved, and I will answer it when the model is "
         "available again."
     ),
     "still_parked": "{count} messages are queued. The model has not responded for {time}.",
@@ -15,7 +15,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "setup_fault": (
         "The bot cannot use its model: {reason}\n"
-        "Your message is saved, and the bot will answer it as soon as the model is available. If you change "
+        "Your message has been saved, and the bot will answer it as soon as the model is available. If you change "
         "the configuration, restart Millpond."
     ),
     "setup_fault_others": (

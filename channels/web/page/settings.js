@@ -86,7 +86,7 @@ function showModel(view, settings) {
   const bot = settings.bots[name] ?? Object.values(settings.bots)[0];
   const apis = settings.apis;
   const known = h("datalist", {id: "models"});
-  const api = choice([["openai", t("OpenAI and compatible servers (chat completions)")], ["anthropic", t("Anthropic and compatible servers (messages)")]], bot.api);
+  const api = choice([["openai", t("OpenAI and compatible servers (Chat Completions API)")], ["anthropic", t("Anthropic and compatible servers (Messages API)")]], bot.api);
   const url = h("input", {type: "url", required: true, spellcheck: "false", value: bot.url || (bot.offline ? apis[bot.api].url : "")});
   const key = h("input", {type: "password", autocomplete: "off"});
   const model = h("input", {required: true, spellcheck: "false", autocomplete: "off", list: "models", value: bot.name || ""});
