@@ -144,8 +144,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "status_overflow": "the fixed part of the prompt (instructions, tools and memory) exceeds its limit of {budget} "
     "tokens",
-    "status_running": "I have been working on an answer for {seconds} s.",
-    "status_parked": "The last attempt failed. I will try again in {seconds} s.",
+    "status_running": "I have been working on an answer for {seconds} seconds.",
+    "status_parked": "The last attempt failed. I will try again in {seconds} seconds.",
     "status_queued": "This conversation is waiting for a free worker process.",
     "status_idle": "I am not working on an answer right now.",
     "typing": "is writing …",
@@ -153,11 +153,11 @@ ENGLISH: Mapping[str, str] = {
     "command_received": "I received your command.",
     "session_full": (
         "This conversation has too many unanswered messages, so your message was not accepted. Please send the "
-        "message again in {seconds} s."
+        "message again in {seconds} seconds."
     ),
     "partition_full": (
         "The server has too many unanswered messages, so your message was not accepted. Please send the message "
-        "again in {seconds} s."
+        "again in {seconds} seconds."
     ),
     "too_large": (
         "This message is too large: {size} bytes. Messages are limited to {limit} bytes. Please split your text "
@@ -174,7 +174,9 @@ ENGLISH: Mapping[str, str] = {
     "too_many_calls": (
         "This tool call was not run because an answer can use at most {count} tool calls. Answer without tools."
     ),
-    "command_delayed": "The limit on messages per minute has been reached. Send the command again in {seconds} seconds.",
+    "command_delayed": (
+        "The limit on messages per minute has been reached. Send the command again in {seconds} seconds."
+    ),
     "delayed": (
         "The limit on messages per minute has been reached. Your message has been saved, and I will answer it in about "
         "{seconds} seconds."
