@@ -1,6 +1,7 @@
 """What an update of Telegram's means: a message for the intake, a chat that moved, or nothing. Pure."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import msgspec
 
@@ -159,8 +160,9 @@ def _pressed(update: Update) -> Pressed | None:
 
 def _is_of(data: str, message: msgspec.Raw) -> bool:
     """Whether ``message`` has the button that was pressed, as a forged app can say anything; or no buttons any more."""
-    rows = nested(msgspec.json.decode(message), "reply_markup", "inline_keyboard")
-    known = [each.get("callback_data") for row in (rows if isinstance(rows, list) else []) for each in objects_in(row)]
+    found = nested(msgspec.json.decode(message), "reply_markup", "inline_keyboard")
+    rows: list[Any] = msgspec.convert(found, list[Any]) if isinstance(found, list) else []
+    known = [each.get("callback_data") for row in rows for each in objects_in(row)]
     return not known or data in known
 
 
