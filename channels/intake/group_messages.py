@@ -36,7 +36,8 @@ class AskedAlbums:
     """Albums that address the bot: only one of their parts has the caption that mentions it."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+        self._known: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        """With the ID of the first part."""
 
     def place(self, session: str, arrival: Arrival, place: Place) -> Place:
         """What a message is to the bot, ``place`` by itself, as a part of its album."""
@@ -44,10 +45,21 @@ class AskedAlbums:
             return place
         album = (session, arrival.sender.id, arrival.album)
         if place == "asked":
-            self._known[album] = None
+            self._known.setdefault(album, arrival.id)
             if len(self._known) > ALBUMS_KEPT:
                 self._known.popitem(last=False)
         return "asked" if album in self._known else place
+
+    def part(self, session: str, arrival: Arrival) -> Arrival:
+        """A message without the files of the message that it answers, if the first part of its album brought them."""
+        first = (
+            self._known.get((session, arrival.sender.id, arrival.album), arrival.id) if arrival.album else arrival.id
+        )
+        if first == arrival.id:
+            return arrival
+        return msgspec.structs.replace(
+            arrival, attachments=tuple([file for file in arrival.attachments if not file.sender_id])
+        )
 
 
 # What is said in a group and not to the bot: kept for a while, as context of what it is asked next.

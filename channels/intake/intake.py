@@ -219,6 +219,8 @@ class Intake:
         place = self._albums.place(str(case.session), arrival, place_of(self._config.access, arrival, command))
         if place == "nothing":
             return "ignored"
+        arrival = self._albums.part(str(case.session), arrival)
+        case = msgspec.structs.replace(case, arrival=arrival)
         if place == "overheard":
             kept = await self._overhearing.keep(str(case.session), arrival, at=self._now())
             return "overheard" if kept else "ignored"

@@ -342,6 +342,17 @@ async def test_all_later_parts_of_an_album_are_for_the_bot_if_one_of_them_is(pro
     ]
 
 
+async def test_the_files_of_a_message_that_an_album_answers_are_brought_once(process: Process) -> None:
+    intake = intake_of(with_channel(process))
+    lent, own = Attachment(kind="image", source="f0", sender_id="bob"), Attachment(kind="image", source="f1")
+    parts = [an_arrival("", attachments=(lent, own), album="a1", reply_to="7") for _ in range(3)]
+    for part in (*parts, parts[0]):
+        await intake.take(part)
+
+    found = [said.attachments for said in await accepted(process.bus)]
+    assert found == [(lent, own), (own,), (own,)]
+
+
 async def test_an_album_collects_although_the_channel_has_no_window(process: Process) -> None:
     intake = intake_of(with_channel(process))
     photos = [Attachment(kind="image", source=f"f{number}") for number in range(3)]

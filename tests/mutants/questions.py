@@ -31,6 +31,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/intake/group_messages.py",
+        "integration/test_intake.py",
+        (
+            "An album brings the files of what it answers once.",
+            "        if first == arrival.id:\n",
+            "        if True:\n",
+            "test_the_files_of_a_message_that_an_album_answers_are_brought_once",
+        ),
+    ),
+    *mutants_of(
         "channels/telegram/updates.py",
         "unit/test_telegram_updates.py",
         (
