@@ -6,10 +6,11 @@ count tokens, only the rank of a byte sequence is needed. A hash of each sequenc
 
 import gzip
 import hashlib
+import re
 from array import array
-from binascii import b2a_base64
+from binascii import a2b_base64
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from importlib.resources import files
 from io import BytesIO
@@ -46,6 +47,13 @@ PATTERNS = {
 """Alternatives of the expression that splits a text into words, by vocabulary (the same file). No token crosses the end
 of a word."""
 
+_BORDER = re.compile(rb"(?<=[\xe3-\xef][\x80-\xbf]{2})[\xe3-\xef]")
+"""Between two characters of three bytes from U+3000 on, such as Chinese, Japanese and Korean ones."""
+_NEIGHBOURS = re.compile(rb"[\xe3-\xef][\x80-\xbf]{2}(?=([\xe3-\xef][\x80-\xbf]{2}))")
+"""Two such characters in a token."""
+_HALVES = re.compile(rb"\xff[\x80-\xbf]{1,2}(?=[\xe3-\xef])|[\xe3-\xef][\x80-\xbf]{2}(?=[\xe3-\xef](?![\x80-\xbf]{2}))")
+"""The first of two such characters, if the token contains only a part of one of them; 0xFF stands between tokens."""
+
 WORD_BYTES = 256
 """Longer words are cut, since the time for a word grows with the square of its length. A cut adds a token or two."""
 
@@ -55,8 +63,10 @@ KEY_MASK = (1 << 63) - (1 << RANK_BITS)
 NO_RANK = 1 << RANK_BITS
 """Larger than each rank."""
 
-RANKS_KEPT, WORDS_KEPT = 16_384, 4_096
-"""Results of the latest look-ups, 3 MB at most: most sequences of a text were in an earlier text, too."""
+RANKS_KEPT, RESULTS_KEPT = 16_384, 4_096
+"""Results of the latest look-ups, 5 MB at most: most sequences of a text were in an earlier text, too."""
+KEPT_CHARS = 64
+"""The count of a longer word is not kept."""
 
 
 def counter(name: str) -> Callable[[str], int]:
@@ -69,10 +79,13 @@ def counter(name: str) -> Callable[[str], int]:
     """
     import regex  # noqa: PLC0415 - it takes 15 ms, and most commands count nothing
 
-    rank = lru_cache(RANKS_KEPT)(partial(_rank, _table(_lines(name, CHECKSUMS[name]))))
-    count = partial(_count_word, lru_cache(WORDS_KEPT)(partial(_count_merged, rank)))
+    table, joints = _table(_lines(name, CHECKSUMS[name]))
+    rank = lru_cache(RANKS_KEPT)(partial(_rank, table))
+    merged = lru_cache(RESULTS_KEPT)(partial(_count_merged, rank))
+    count = partial(_count_word, joints, merged)
+    kept = lru_cache(RESULTS_KEPT)(count)
     words = regex.compile("|".join(PATTERNS[name])).findall
-    return lambda text: sum(map(count, words(text)))
+    return lambda text: sum(kept(word) if len(word) <= KEPT_CHARS else count(word) for word in words(text))
 
 
 def _lines(name: str, checksum: str) -> Iterable[bytes]:
@@ -84,37 +97,55 @@ def _lines(name: str, checksum: str) -> Iterable[bytes]:
     return BytesIO(lines)  # line by line: a list of all would leave holes of 5 MB behind
 
 
-def _table(lines: Iterable[bytes]) -> list["array[int]"]:
-    """Hashes and ranks of all tokens, in buckets by hash; 2 MB.
+def _table(lines: Iterable[bytes]) -> tuple[list["array[int]"], frozenset[bytes]]:
+    """Hashes and ranks of all tokens, in buckets by hash, 2 MB; and their joints, 0.5 MB.
 
     Of the hash, 57 bits are compared: one look-up in a million million finds a token that the vocabulary lacks.
     """
     table = [array("q") for _ in range(BUCKETS)]
+    tokens = bytearray()
     for rank, line in enumerate(lines):
-        bucket, key = _place(line.partition(b" ")[0])
+        token = a2b_base64(line.partition(b" ")[0])
+        bucket, key = _place(token)
         table[bucket].append(key | rank)
-    return [array("q", sorted(bucket)) for bucket in table]
+        tokens += token + b"\xff"
+    return [array("q", sorted(bucket)) for bucket in table], _joints(bytes(tokens))
 
 
-def _place(encoded: bytes) -> tuple[int, int]:
+def _joints(tokens: bytes) -> frozenset[bytes]:
+    """All pairs of neighbours in tokens; and the two bytes beside their border, if a token contains only a part."""
+    pairs = {found[0] + found[1] for found in _NEIGHBOURS.finditer(tokens)}
+    return frozenset(pairs.union(tokens[found.end() - 1 : found.end() + 1] for found in _HALVES.finditer(tokens)))
+
+
+def _place(token: bytes) -> tuple[int, int]:
     """The bucket of a token, and its entry there for rank 0."""
-    hashed = hash(encoded)
+    hashed = hash(token)
     return hashed % BUCKETS, hashed // BUCKETS << RANK_BITS & KEY_MASK
 
 
 def _rank(table: Sequence["array[int]"], token: bytes) -> int:
     """The rank of a token; ``NO_RANK`` if the vocabulary lacks it."""
-    number, key = _place(b2a_base64(token, newline=False))
+    number, key = _place(token)
     bucket = table[number]
     at = bisect_left(bucket, key)
     return min(bucket[at] ^ key, NO_RANK) if at < len(bucket) else NO_RANK
 
 
-def _count_word(count: Callable[[bytes], int], word: str) -> int:
-    text = word.encode("utf-8", "replace")
-    if len(text) <= WORD_BYTES:
-        return count(text)
-    return sum(count(text[at : at + WORD_BYTES]) for at in range(0, len(text), WORD_BYTES))
+def _count_word(joints: frozenset[bytes], count: Callable[[bytes], int], word: str) -> int:
+    pieces = _pieces(joints, word.encode("utf-8", "replace"))
+    return sum(count(piece[at : at + WORD_BYTES]) for piece in pieces for at in range(0, len(piece), WORD_BYTES))
+
+
+def _pieces(joints: frozenset[bytes], word: bytes) -> Iterator[bytes]:
+    """A word, cut between all neighbours that no token can hold together: the cuts do not change the tokens."""
+    start = 0
+    for border in _BORDER.finditer(word):
+        end = border.start()
+        if word[end - 3 : end + 3] not in joints and word[end - 1 : end + 1] not in joints:
+            yield word[start:end]
+            start = end
+    yield word[start:]
 
 
 def _count_merged(rank: Callable[[bytes], int], text: bytes) -> int:

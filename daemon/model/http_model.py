@@ -244,7 +244,7 @@ class HttpModel(ABC):
         return limited
 
     def _cause(self, error: BaseException) -> BaseException | None:
-        return None if shows(error, self._config.api_key) else error
+        return None if isinstance(error, Refusal) or shows(error, self._config.api_key) else error
 
     def _translated(self, error: BaseException) -> ModelError:
         return translated(error, self._endpoint, self._clock.now(), self.kinds)

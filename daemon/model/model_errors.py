@@ -85,7 +85,7 @@ class Refusal(Exception):
         super().__init__(f"status {response.status_code}")
         self.response = response
         self.status = response.status_code
-        self.body = body
+        self.body = _fields(body).get("error", body)
         """The error that the server describes, decoded where it is JSON."""
 
 

@@ -1,8 +1,9 @@
-"""The client of OpenAI-compatible servers: joined bytes out, an event stream in, over the openai SDK's HTTP layer.
+"""The client of OpenAI-compatible servers: joined bytes out, an event stream in, with the openai SDK's headers.
 
 Importing this imports the SDK (0.4 s): ``daemon.model.connect`` does it in a thread.
 """
 
+import json
 from contextlib import aclosing
 from typing import cast
 
@@ -34,18 +35,23 @@ def timeout_of(timeout_s: float) -> httpx2.Timeout:
     return httpx2.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
 
 
-def sdk_client(base_url: str, key: Secret, *, timeout_s: float) -> openai.AsyncOpenAI:
+def sdk_client(
+    base_url: str, key: Secret, *, timeout_s: float, http: httpx2.AsyncClient | None = None
+) -> openai.AsyncOpenAI:
     """A client that neither repeats a request nor follows anybody elsewhere; closed by whoever asked for it."""
-    timeout = timeout_of(timeout_s)
     return openai.AsyncOpenAI(
         api_key=key.reveal() or "none",  # the SDK wants one; without a key the header is left out
         base_url=base_url,
         max_retries=0,
-        timeout=timeout,
+        timeout=timeout_of(timeout_s),
         # Given one of our own the SDK does not make one that starts a task when it is collected unclosed.
-        # What it asks with goes where the configuration says: whoever answers there sends it nowhere else.
-        http_client=http_client(base_url, openai.DefaultAsyncHttpxClient, timeout=timeout, follow_redirects=False),
+        http_client=http or _http_client(base_url, timeout_s),
     )
+
+
+def _http_client(base_url: str, timeout_s: float) -> httpx2.AsyncClient:
+    # What it asks with goes where the configuration says: whoever answers there sends it nowhere else.
+    return http_client(base_url, openai.DefaultAsyncHttpxClient, timeout=timeout_of(timeout_s), follow_redirects=False)
 
 
 async def posted(
@@ -57,7 +63,7 @@ async def posted(
         InvalidAnswer: the answer has more than ``most_bytes``.
     """
     headers: dict[str, str | openai.Omit] = {} if endpoint.key else {"Authorization": openai.Omit()}
-    # As in ``OpenAIModel``: ``cast_to`` a response gives the response itself.
+    # ``cast_to`` a response gives the response itself, whatever the stream class; the signature cannot say so.
     response = cast(
         "httpx2.Response",
         cast(
@@ -94,30 +100,40 @@ class OpenAIModel(HttpModel):
         """Raises ``ConfigError`` if ``base_url`` is no address."""
         base_url = config.base_url or DEFAULT_BASE_URL
         super().__init__(config, base_url, clock=clock)
-        self._client = sdk_client(base_url, config.api_key, timeout_s=config.call_timeout_s)
+        timeout_s = config.call_timeout_s
+        self._http = _http_client(base_url, timeout_s)
+        # A request through the SDK takes 0.6 ms more, since the SDK makes its headers for each request.
+        self._headers = httpx2.Headers(self._http.headers)
+        self._headers.update(_headers(sdk_client(base_url, config.api_key, timeout_s=timeout_s, http=self._http)))
+        if config.api_key:
+            self._headers["Authorization"] = f"Bearer {config.api_key.reveal()}"
+        self._url = httpx2.URL(f"{base_url.rstrip('/')}/chat/completions")
 
     async def aclose(self) -> None:
         """Close its connections."""
-        await self._client.close()
+        await self._http.aclose()
 
     def _body(self, dialect: Dialect, request: Request) -> bytes:
         return dialect.body(self.name, request, of=self._endpoint.of)
 
     async def _post(self, body: bytes) -> httpx2.Response:
-        try:
-            # `cast_to` a response gives the response itself, whatever the stream class; the signature cannot say so.
-            response = await self._client.post(
-                "/chat/completions",
-                cast_to=httpx2.Response,
-                content=body,
-                options={"headers": self._headers()},
-                stream=True,
-                stream_cls=openai.AsyncStream[object],
-            )
-        except openai.APIStatusError as error:
-            raise Refusal(error.response, error.body) from error
-        return cast("httpx2.Response", cast("object", response))
+        request = httpx2.Request("POST", self._url, headers=self._headers, content=body)
+        response = await self._http.send(request, stream=True)
+        if response.is_success:
+            return response
+        await response.aread()
+        raise Refusal(response, _error_in(response.text))
 
-    def _headers(self) -> dict[str, str | openai.Omit]:
-        accept: dict[str, str | openai.Omit] = {"Accept": "text/event-stream, application/json"}
-        return accept if self._config.api_key else {**accept, "Authorization": openai.Omit()}
+
+def _headers(client: openai.AsyncOpenAI) -> dict[str, str]:
+    """The headers of the SDK, without an account."""
+    usual = {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
+    return {**usual, "Accept": "text/event-stream, application/json"}
+
+
+def _error_in(text: str) -> object:
+    """The error that a response's body describes; the text itself if it is no JSON."""
+    try:
+        return cast("object", json.loads(text))
+    except (ValueError, RecursionError):
+        return text

@@ -1,5 +1,7 @@
 """A process, from its connection to its end."""
 
+import asyncio
+import socket
 import sys
 import threading
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ from anyio import to_thread
 
 from daemon.config import Config, RedisConfig
 from daemon.process import Process
-from daemon.run import SWITCH_AFTER_S, open_process, run_services
+from daemon.run import READ_BYTES, SWITCH_AFTER_S, open_process, run_services
 from daemon.services import Service
 from daemon.tokens import Tokenizer
 from tests.limits import HANG_S
@@ -40,6 +42,30 @@ async def test_threads_that_compute_leave_the_interpreter_to_the_event_loop(redi
     async with open_process(Config(redis=config), data_dir):
         assert sys.getswitchinterval() == pytest.approx(SWITCH_AFTER_S)
         assert SWITCH_AFTER_S <= PYTHONS_OWN_S / 10
+
+
+async def test_the_event_loop_reads_sockets_in_small_pieces(redis: tuple[RedisConfig, Path]) -> None:
+    config, data_dir = redis
+    pieces: list[int] = []
+    received = anyio.Event()
+
+    class Pieces(asyncio.Protocol):
+        def data_received(self, data: bytes) -> None:
+            pieces.append(len(data))
+            if sum(pieces) == 2 * READ_BYTES:
+                received.set()
+
+    async with open_process(Config(redis=config), data_dir):
+        loop = asyncio.get_running_loop()
+        ours, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        transport, _ = await loop.create_connection(Pieces, sock=ours)
+        with theirs, anyio.fail_after(HANG_S):
+            await loop.sock_sendall(theirs, bytes(2 * READ_BYTES))
+            await received.wait()
+        transport.close()
+
+    assert max(pieces) <= READ_BYTES
 
 
 @each_row("serve", [answer, consolidate])

@@ -49,6 +49,16 @@ MUTANTS = (
     ),
     *mutants_of(
         "daemon/run.py",
+        "integration/test_run.py",
+        (
+            "The event loop reads sockets in small pieces.",
+            "        transport.max_size = READ_BYTES\n",
+            "        pass\n",
+            "test_the_event_loop_reads_sockets_in_small_pieces",
+        ),
+    ),
+    *mutants_of(
+        "daemon/run.py",
         "integration/test_health.py",
         (
             "A process has started when all its services have.",

@@ -108,6 +108,18 @@ MUTANTS = (
             "test_counts_are_those_of_another_implementation",
         ),
         (
+            "A word is not cut inside of a token.",
+            "word[end - 3 : end + 3] not in joints and ",
+            "",
+            "test_counts_are_those_of_another_implementation",
+        ),
+        (
+            "A word is not cut inside of a token that contains a part of a character.",
+            " and word[end - 1 : end + 1] not in joints",
+            "",
+            "test_counts_are_those_of_another_implementation",
+        ),
+        (
             "Tokens are counted only with the original vocabulary.",
             "if hashlib.sha256(lines).hexdigest() != checksum:",
             "if not checksum:",

@@ -41,10 +41,13 @@ def is_old_and_settled(char: str) -> bool:
 
 PROSE = (Path(__file__).parents[2] / "README.zh-CN.md").read_text()
 """Chinese and English words, and commands."""
+HALVES = "彩祀, 俈다"
+"""Each vocabulary has a token that contains one and a half of two of these characters."""
 
 
 @pytest.mark.parametrize("name", ["o200k_base", "cl100k_base"])
 @example(text=PROSE)
+@example(text=HALVES)
 @given(text=st.text(st.characters(codec="utf-8").filter(is_old_and_settled), max_size=200))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 def test_counts_are_those_of_another_implementation(name, text):

@@ -74,7 +74,7 @@ class AnthropicModel(HttpModel):
 
     async def _post(self, body: bytes) -> httpx2.Response:
         try:
-            # As in ``OpenAIModel``: ``cast_to`` a response gives the response itself.
+            # As in ``posted``: ``cast_to`` a response gives the response itself.
             response = await self._client.post(
                 "/v1/messages",
                 cast_to=httpx2.Response,
@@ -84,7 +84,7 @@ class AnthropicModel(HttpModel):
                 stream_cls=anthropic.AsyncStream[object],
             )
         except anthropic.APIStatusError as error:
-            raise Refusal(error.response, _inner(error.body)) from error
+            raise Refusal(error.response, error.body) from error
         return cast("httpx2.Response", cast("object", response))
 
     def _headers(self) -> dict[str, str | anthropic.Omit]:
@@ -96,11 +96,3 @@ class AnthropicModel(HttpModel):
             "Authorization": anthropic.Omit(),
         }
         return {**headers, "X-Api-Key": key} if key else headers
-
-
-def _inner(body: object) -> object:
-    """The error inside of a response's body, which says of what type it is beside."""
-    if not isinstance(body, dict):
-        return body
-    fields = cast("dict[str, object]", body)
-    return fields.get("error", fields)
