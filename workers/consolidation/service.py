@@ -12,6 +12,7 @@ from anyio.lowlevel import checkpoint
 
 from daemon.archive_maintenance import collect_orphans, keep_no_longer
 from daemon.concurrency.slots import Slots
+from daemon.concurrency.ticks import until_tick
 from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import SessionGrew
 from daemon.heartbeat import beat
@@ -100,7 +101,7 @@ class Worker:
     async def sweep(self) -> None:
         """Look for sessions that nobody came for, for ever."""
         while True:
-            await anyio.sleep(self._config.queue.wakeup_s)
+            await anyio.sleep(until_tick(self._config.queue.wakeup_s))
             for session in await overdue(self._consolidator.stores):
                 _log.debug("session.overdue", session=session)
                 await self._take(session)

@@ -1,0 +1,12 @@
+"""Common ticks: periodic work of one process wakes up together, and its Redis commands become one pipeline."""
+
+import anyio
+
+
+def until_tick(every_s: float) -> float:
+    """Seconds until the next tick: above 0, and at most ``every_s``.
+
+    Ticks are the multiples of ``every_s`` on the event loop's clock, so that a loop with a period of 1 s wakes up with
+    every second tick of a loop with a period of 0.5 s.
+    """
+    return every_s - anyio.current_time() % every_s
