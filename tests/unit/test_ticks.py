@@ -3,7 +3,7 @@
 import pytest
 
 from daemon.concurrency import ticks
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency.ticks import block_ms, until_tick
 from tests.tables import each_row
 
 
@@ -21,3 +21,10 @@ def test_periodic_work_wakes_up_at_the_next_multiple_of_its_period_and_never_lat
     monkeypatch.setattr(ticks.anyio, "current_time", lambda: now_s)
 
     assert until_tick(every_s) == pause_s
+    assert block_ms(every_s) == 1000 * pause_s
+
+
+def test_a_blocking_command_just_before_a_tick_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ticks.anyio, "current_time", lambda: 7_200.499_999)
+
+    assert block_ms(0.5) == 1
