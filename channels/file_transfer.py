@@ -40,7 +40,7 @@ async def fetching(process: Process, channel: str) -> AsyncGenerator[Fetch]:
         return
     if not isinstance(config, PushConfig):
         raise SendRejected(
-            f"the files come from channel {channel[:80]!r}, but this channel is not in this process's configuration"
+            f"the files come from channel {channel[:80]!r}, which is not in this process's configuration"
         )
     async with connect(process, channel, config) as adapter:
 
@@ -84,7 +84,7 @@ def _read(workspace: Path, attachment: Attachment, max_bytes: int) -> bytes:
             descriptor = os.open(names[-1], flags, dir_fd=folder)
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise _unusable(attachment, "the path is not a regular file")
+                raise _unusable(attachment, "the path does not refer to a regular file")
             content = file.read(max_bytes + 1)
     except OSError as error:
         raise _unusable(attachment, f"the file cannot be read: {error.strerror}") from error

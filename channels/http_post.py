@@ -46,9 +46,9 @@ def check(response: httpx2.Response) -> None:
     """
     status = response.status_code
     if status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        raise SendRefused(f"the server answered with status {status}", retry_after_s=_retry_after_s(response))
+        raise SendRefused(f"the server responded with HTTP status {status}", retry_after_s=_retry_after_s(response))
     if not response.is_success:
-        raise SendRejected(f"the server answered with status {status}")
+        raise SendRejected(f"the server responded with HTTP status {status}")
 
 
 def _retry_after_s(response: httpx2.Response) -> float | None:

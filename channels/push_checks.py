@@ -81,7 +81,7 @@ async def _feishu(name: str, config: FeishuConfig) -> list[Finding]:
 
 async def _health(name: str, channel: PushConfig, config: Config) -> Finding:
     """What the adapter of a webhook, or of another package, says of itself."""
-    health = Health(ok=False, text=f"the platform did not answer within {ASK_S:g} s")
+    health = Health(ok=False, text=f"the platform did not respond within {ASK_S:g} s")
     try:
         with anyio.move_on_after(ASK_S):
             async with (

@@ -54,7 +54,7 @@ CACHED_COST = Counter(
     ["model", "currency"],
 )
 REMINDERS = Counter("millpond_reminders_total", "Reminders fired, fired late, or delayed by a limit", ["outcome"])
-DELIVERIES = Counter("millpond_deliveries_total", "Sent parts of replies, by result", ["channel", "outcome"])
+DELIVERIES = Counter("millpond_deliveries_total", "Reply parts sent, by result", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
     "millpond_consolidations_total",
     "Ranges of messages that were summarized in memory, by method, and failed attempts",
@@ -76,7 +76,7 @@ QUIZZED = Counter(
 )
 CONSOLIDATION_SECONDS = Histogram(
     "millpond_consolidation_seconds",
-    "Time from the model call of a consolidation until the result is saved",
+    "Time from a consolidation's model call until the result is saved",
     buckets=(0.1, 0.5, 1, 2, 5, 10, 30, 60, 600),
 )
 CONSOLIDATION_WAITS = Histogram(

@@ -69,7 +69,7 @@ def _checked(proxy: str) -> str:
         kind, host = urlsplit(proxy).scheme, urlsplit(proxy).hostname
     except ValueError as error:
         raise ConfigError(
-            "the proxy in HTTPS_PROXY or ALL_PROXY has no valid address. Write the address as "
+            "the proxy in HTTPS_PROXY or ALL_PROXY does not have a valid address. Write the address as "
             "http://host:port or socks5://host:port."
         ) from error
     if host and kind not in ("http", "https", "socks5", "socks5h"):

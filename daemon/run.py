@@ -125,4 +125,4 @@ async def _limit_stop(process: Process, grace: anyio.CancelScope) -> None:
     await process.stopping.wait()
     grace.deadline = anyio.current_time() + process.config.run.grace_s
     await anyio.sleep(process.config.run.grace_s + LAST_S)
-    raise TimeoutError("a part of this process did not stop within the grace period")
+    raise TimeoutError("part of this process did not stop within the grace period")

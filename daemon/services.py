@@ -24,7 +24,7 @@ TERMINAL = "channels.terminal.service:serve"
 KEEPING = "daemon.archive_maintenance:mark_archive"
 """What every process of ``run`` does beside its roles."""
 
-RIGHTS = "daemon.redis_rights:watch"
+RIGHTS = "daemon.permission_check:watch"
 """Says what the Redis user of a process lacks for ``roles``."""
 
 HEALTH = "channels.web.health_endpoints:serve"

@@ -58,7 +58,7 @@ class ClaimHold:
             with limit() as self._scope:
                 return await work()
         if self._lost:
-            raise LeaseLost(f"session {self.claim.session} is now held by another worker. This turn was not written.")
+            raise LeaseLost(f"session {self.claim.session} is now held by another worker. The turn was not saved.")
         if not self.stop_upto:
             raise TimeoutError(f"the answer (turn) was not complete within {limit.seconds:g} s")
         return None

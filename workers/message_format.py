@@ -102,7 +102,7 @@ def shown_result(wire: bytes) -> bytes:
 
 # Turns whose messages the model's server or a limit refused. The log keeps them, but no later prompt contains them.
 
-PLACEHOLDER = "[This message is left out: the model's server refused it.]"
+PLACEHOLDER = "[This message is left out because the model's server rejected it.]"
 """Stands for a refused message, since user and assistant alternate."""
 
 _TOKENS = estimate(PLACEHOLDER) + MESSAGE_TOKENS

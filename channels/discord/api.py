@@ -86,7 +86,9 @@ class Api:
         """
         route = route_of(request.method, request.path)
         if (wait_s := self._limits.wait_s(route)) > 0:
-            raise TooMany(f"Discord's rate limit of {route.name} is reached", retry_after_s=wait_s, is_global=False)
+            raise TooMany(
+                f"Discord's rate limit for {route.name} has been reached", retry_after_s=wait_s, is_global=False
+            )
         try:
             return await self._asked(route, self._built(request, timeout_s), timeout_s)
         except TooMany as error:
@@ -106,16 +108,16 @@ class Api:
             SendRejected: it was not found, is larger than ``max_bytes``, or not Discord's.
         """
         if not is_discords(url, self.base):
-            raise SendRejected("the file was not downloaded, because its address does not belong to Discord")
-        failure = f"the file did not arrive within {timeout_s:g} s"
+            raise SendRejected("the file was not downloaded because its URL does not belong to Discord")
+        failure = f"the file could not be downloaded within {timeout_s:g} s"
         try:
             with anyio.move_on_after(timeout_s):
                 # Without the token: the address is signed.
                 async with self._client.stream("GET", url, timeout=_timeouts(timeout_s)) as response:
                     if response.status_code == 429 or response.status_code >= 500:
-                        raise SendRefused(f"the file server answered with status {response.status_code}")
+                        raise SendRefused(f"the file server responded with HTTP status {response.status_code}")
                     if not response.is_success:
-                        raise SendRejected(f"the file server answered with status {response.status_code}")
+                        raise SendRejected(f"the file server responded with HTTP status {response.status_code}")
                     return await _bounded(response, max_bytes)
         except httpx2.HTTPError as error:
             failure = f"the file could not be downloaded: {type(error).__name__}"
@@ -139,7 +141,7 @@ class Api:
                 f"the connection to {self.base} was lost after the request was sent: {type(error).__name__}"
             ) from None
         if content is None or response is None:
-            raise SendUnknown(f"{self.base} did not answer within {timeout_s:g} s")
+            raise SendUnknown(f"{self.base} did not respond within {timeout_s:g} s")
         self._limits.note(route, response.headers)
         return judged(response.status_code, self._masked(content), response.headers, action=route.name, base=self.base)
 

@@ -186,8 +186,7 @@ class DiscordChannel:
         deadline = anyio.current_time() + timeout_s
         if attachment.size_bytes > FETCH_MAX_BYTES:
             raise SendRejected(
-                f"the file has {attachment.size_bytes:,} bytes, but only files of up to {FETCH_MAX_BYTES:,} "
-                f"bytes are downloaded"
+                f"the file is {attachment.size_bytes:,} bytes, but downloads are limited to {FETCH_MAX_BYTES:,} bytes"
             )
         channel, message, file = _source(attachment)
         content = await self._api.call(Request("GET", f"/channels/{channel}/messages/{message}"), timeout_s=timeout_s)
@@ -207,7 +206,7 @@ class DiscordChannel:
             try:
                 self._me = _me(await me_of(self._api, timeout_s=left_s(deadline)))
             except ValueError as error:
-                raise SendRefused("Discord did not return the identity of the bot") from error
+                raise SendRefused("Discord did not return the bot's identity") from error
         return self._me
 
 

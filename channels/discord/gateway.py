@@ -134,7 +134,8 @@ class Gateway:
         starts = found.session_start_limit
         if starts.remaining <= 0:
             raise SendRefused(
-                "Discord allows no more new sessions today for this bot", retry_after_s=starts.reset_after / 1_000
+                "Discord does not allow this bot to start any more sessions today",
+                retry_after_s=starts.reset_after / 1_000,
             )
         if found.shards > 1:
             _log.warning("gateway.shards", channel=self._channel, count=found.shards, reason=MORE_SHARDS)

@@ -25,15 +25,15 @@ REACTIONS = (1 << 10) | (1 << 13)
 MESSAGE_CONTENT = 1 << 15
 """The privileged intent for the text of messages that do not mention the bot."""
 
-TOKEN = "Discord does not accept the token. Check the token"  # noqa: S105 - no token
+TOKEN = "Discord rejected the bot token. Check the token"  # noqa: S105 - no token
 SHARDS = "the bot is in too many servers for one connection (sharding), which Millpond does not support"
 
 INVALID = "invalid session"
 """The reason of an end at Discord's word that the session cannot be begun or resumed now."""
 
 MORE_SHARDS = (
-    "Discord recommends several connections for this bot (sharding), which Millpond does not support. From 2,500 "
-    "servers on, Discord refuses a single connection"
+    "Discord recommends several connections for this bot (sharding), which Millpond does not support. For bots in "
+    "2,500 or more servers, Discord rejects a single connection"
 )
 
 Remedy = Literal["resume", "identify", "without intent", "person"]
@@ -57,7 +57,9 @@ KNOWN = {
     4_010: Close(reason=SHARDS, remedy="person"),
     4_011: Close(reason=SHARDS, remedy="person"),
     4_012: Close(reason="Discord no longer supports this version of its API. Update Millpond", remedy="person"),
-    4_013: Close(reason="Discord does not know the intents of the bot. Update Millpond", remedy="person"),
+    4_013: Close(
+        reason="Discord rejected the gateway intents that the bot requested. Update Millpond", remedy="person"
+    ),
     4_014: Close(reason=NO_INTENT, remedy="without intent"),
 }
 """Topics, "Gateway Close Event Codes"; after all others, the session can be resumed. With 1001, the proxy before the

@@ -40,7 +40,7 @@ async def me_of(api: Api, *, timeout_s: float = TIMEOUT_S) -> User:
     """The bot's identity. Raises: ChannelError; ValueError: the answer is another one."""
     found = _user(await api.call(Request("GET", "/users/@me"), timeout_s=timeout_s))
     if not found.id:
-        raise ValueError("the response does not contain the bot's ID")
+        raise ValueError("Discord's response does not contain the bot's ID")
     return found
 
 
@@ -71,8 +71,8 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
         remarks.append(Remark(state="ok", text=text))
     shards = await _shards(api)
     if (app.approximate_guild_count or 0) >= SHARDS_FROM:
-        text = f"the bot is in more than {SHARDS_FROM:,} servers, for which Discord requires several connections. "
-        remarks.append(Remark(state="error", text=f"{text}Millpond does not support this."))
+        text = f"the bot is in more than {SHARDS_FROM:,} servers, and Discord then requires several connections. "
+        remarks.append(Remark(state="error", text=f"{text}Millpond does not support several connections for one bot."))
     elif shards > 1:
         remarks.append(Remark(state="warning", text=f"{MORE_SHARDS}. The recommended number is {shards}"))
     return remarks

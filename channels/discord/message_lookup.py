@@ -62,7 +62,7 @@ class MessageLookup:
         try:
             found = _messages(content)
         except UNREADABLE as error:
-            raise SendRefused("Discord's list of messages cannot be read") from error
+            raise SendRefused("Discord returned a list of messages that Millpond cannot read") from error
         ours = [each for each in found if each.author and each.author.id == me and int(each.id) > int(after)]
         preview = msgspec.structs.replace(part, preview=True)
         return found_in(

@@ -113,7 +113,7 @@ class MessageSender:
     async def edit(self, chat: SessionKey, message_id: str, part: Part, *, timeout_s: float) -> None:
         """Replace the text of a message. Errors as for ``Channel.edit``."""
         if not is_snowflake(message_id):
-            raise SendRejected(f"message {message_id[:80]!r} cannot be edited: it was not found")
+            raise SendRejected(f"message {message_id[:80]!r} cannot be edited because it was not found")
         text = beginning(part.text, PART_MAX, length) if part.preview else part.text
         body = {"content": shown(text), **_quiet()}
         path = f"/channels/{target_of(chat)}/messages/{message_id}"
@@ -165,7 +165,7 @@ def target_of(chat: SessionKey) -> str:
     """The channel in which a chat is: to Discord, a thread is a channel. Raises: SendRejected: it has no ID."""
     if not is_snowflake(chat.chat) or not is_snowflake(chat.thread or "0"):
         # The name of a chat is a part of the address of a request, and a model may choose it.
-        raise SendRejected("the chat was not found: IDs of Discord are numbers")
+        raise SendRejected("the chat was not found because its ID is not a number, as Discord's IDs are")
     return chat.thread or chat.chat
 
 

@@ -38,7 +38,7 @@ class ThreadHistory:
         try:
             found = _messages(content)
         except UNREADABLE as error:
-            raise SendRefused("Discord's list of messages cannot be read") from error
+            raise SendRefused("Discord returned a list of messages that Millpond cannot read") from error
         if len(found) == KEPT_MAX:
             found += await self._root(inbound, left_s(deadline))
         oldest_first = sorted(map(_started, found), key=lambda each: int(each.id))

@@ -163,7 +163,7 @@ class Api:
         """The access token, which may be bought by another caller that has more time. Raises: as ``call``."""
         with anyio.move_on_after(left_s(deadline)):
             return await self._token.held(lambda: self._new_token(left_s(deadline)))
-        raise SendRefused("Feishu returned no access token within the time limit of the request")
+        raise SendRefused("Feishu returned no access token within the request's time limit")
 
     async def _new_token(self, timeout_s: float) -> dict[str, Any]:
         body = {"app_id": self._token.app_id, "app_secret": self._token.app_secret.reveal()}
@@ -192,7 +192,7 @@ class Api:
         except httpx2.HTTPError as error:
             failure = type(error).__name__
         text = (
-            f"the request {_method(verb, url.removeprefix(self._base))} was sent to {self._base}, but failed: {failure}"
+            f"the {_method(verb, url.removeprefix(self._base))} request to {self._base} was sent but failed: {failure}"
         )
         raise SendUnknown(text) if shows else SendRefused(text)
 

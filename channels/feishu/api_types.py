@@ -222,12 +222,12 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
         raise _foreign(answer.status, method, base, reads=reads)
     if code == 0 and 200 <= answer.status < 300:
         return answer.found
-    text = f"Feishu answered {method} with the error {code}{_detail(answer.found)}"
-    brief = f"Feishu answered {method} with the error {code}"
+    text = f"Feishu responded to {method} with error {code}{_detail(answer.found)}"
+    brief = f"Feishu responded to {method} with error {code}"
     if code in TOKEN:
         raise TokenExpired(text, brief=brief)
     if code in SECRET:
-        text = f"{text}. Check app_id, app_secret and the status of the app."
+        text = f"{text}. Check app_id, app_secret and the app's status."
         raise Unauthorized(text, retry_after_s=LONG_REST_S, brief=brief)
     if code in SCOPE:
         raise MissingScope(text, retry_after_s=LONG_REST_S, brief=brief)
@@ -238,7 +238,7 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
 
 def _foreign(status: int, method: str, base: str, *, reads: bool) -> Exception:
     """The error for an answer that does not come from Feishu's API, but from a gateway in between."""
-    text = f"{base} did not answer {method} with valid JSON of Feishu's API (status {status})"
+    text = f"{base} responded to {method} with HTTP status {status}, but the body is not valid Feishu API JSON"
     if status == 413:
         return Rejected(text, code=0)
     # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.

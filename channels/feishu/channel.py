@@ -61,7 +61,7 @@ class FeishuChannel:
         self._history = ThreadHistory(api, UserDirectory(api, channel=name))
 
     async def receive(self, intake: Intake) -> None:
-        """As ``Channel.receive``: over a long connection, or by events that Feishu sends by HTTP."""
+        """As ``Channel.receive``: over a long-lived connection, or by events that Feishu sends by HTTP."""
         # Its own connections: what is sent and what is heard hold each other up in nothing.
         async with connect_api(self._config.base_url, token_of(self._process, self._config)) as api:
             await hear(self._process, self.name, self._config, api, intake)

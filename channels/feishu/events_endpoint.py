@@ -42,15 +42,12 @@ def problem_of(key: Secret, headers: Mapping[str, str], body: bytes, *, now_s: f
     """The reason why a request is not accepted; empty if its signature is valid."""
     stamped, nonce, signature = headers.get(TIME, ""), headers.get(NONCE, ""), headers.get(SIGNATURE, "")
     if not (stamped and nonce and signature):
-        return f"The request has no Feishu signature. The headers {TIME}, {NONCE} and {SIGNATURE} are required."
+        return f"The request has no Feishu signature. The {TIME}, {NONCE} and {SIGNATURE} headers are required."
     right = signature_of(key, stamped, nonce, body).encode()
     if not hmac.compare_digest(signature.encode("utf-8", "replace"), right):
-        return "The Feishu signature of the request is not valid. Check encrypt_key."
+        return "The request's Feishu signature is not valid. Check encrypt_key."
     if not (stamped.isascii() and stamped.isdigit() and len(stamped) <= 12 and abs(int(stamped) - now_s) <= OLD_S):
-        return (
-            f"The timestamp of the signature differs from this machine's time by more than {OLD_S} s. Check the clock "
-            "of this machine."
-        )
+        return f"The signature's timestamp differs from this machine's clock by more than {OLD_S} s. Check the clock."
     return ""
 
 
@@ -77,7 +74,7 @@ def decrypted(key: Secret, body: bytes) -> bytes:
     plain = decryptor.update(content) + decryptor.finalize()
     padding = plain[-1]
     if not 1 <= padding <= BLOCK_BYTES or plain[-padding:] != bytes([padding]) * padding:
-        raise ValueError("the event cannot be decrypted with this key")
+        raise ValueError("the event cannot be decrypted with the configured Encrypt Key")
     return plain[:-padding]
 
 

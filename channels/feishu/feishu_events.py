@@ -52,7 +52,7 @@ def me_of(found: Mapping[str, Any], app_id: str) -> Me:
     """
     open_id, name = nested(found, "bot", "open_id"), nested(found, "bot", "app_name")
     if not isinstance(open_id, str) or not _is_id(open_id):
-        raise ValueError("Feishu's response to bot/v3/info does not contain the bot. Add the bot capability to the app")
+        raise ValueError("Feishu's response to bot/v3/info does not include a bot. Add the bot capability to the app")
     return Me(open_id=open_id, app_id=app_id, name=name_in(name) if isinstance(name, str) else "")
 
 

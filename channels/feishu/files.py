@@ -72,7 +72,7 @@ class Files:
         """An attachment of a message. Errors as for ``Channel.fetch``."""
         if attachment.size_bytes > FETCH_MAX_BYTES:
             raise SendRejected(
-                f"the file has {attachment.size_bytes:,} bytes, but at most {FETCH_MAX_BYTES:,} bytes can be downloaded"
+                f"the file is {attachment.size_bytes:,} bytes, but downloads are limited to {FETCH_MAX_BYTES:,} bytes"
             )
         found = _source(attachment.source)
         if found is None:

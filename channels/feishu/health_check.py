@@ -25,10 +25,10 @@ async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]
         answer = await api.call("GET", "/bot/v3/info", timeout_s=TIMEOUT_S)
         me = me_of(answer, api.app_id)
     except Unauthorized as error:
-        text = f"{error} The app ID and the secret are set in {where}.app_id and {where}.app_secret_file."
+        text = f"{error} The app ID and secret are set in {where}.app_id and {where}.app_secret_file."
         return [Remark(state="error", text=text)]
     except Rejected as error:
-        text = f"{error}. Add the bot capability to the app and publish a version of the app. See {where}."
+        text = f"{error}. Add the bot capability to the app, and publish a new version of the app. See {where}."
         return [Remark(state="error", text=text)]
     except ChannelError as error:
         return [Remark(state="error", text=f"{error}. See {where}.base_url.")]
@@ -36,7 +36,7 @@ async def examined(api: Api, config: FeishuConfig, *, name: str) -> list[Remark]
         return [Remark(state="error", text=f"{error}. See {where}.")]
     remarks = [Remark(state="ok", text=f"{me.name} ({me.app_id}) at {config.base_url}")]
     if nested(answer, "bot", "activate_status") not in (None, ACTIVE):
-        text = "the app is not active. Publish a version of the app, and have an administrator of the tenant approve it"
+        text = "the app is not active. Publish a new version of the app, and have a tenant administrator approve it"
         remarks.append(Remark(state="warning", text=text))
     if config.hear_reactions:
         remarks.append(_reactions())
@@ -54,7 +54,7 @@ async def _lacking(api: Api) -> list[Remark]:
         return []
     text = (
         f"the app lacks permissions: {', '.join(missing)}. Add the permissions under Permissions & Scopes in the "
-        "developer console, and publish a version of the app."
+        "developer console, and publish a new version of the app."
     )
     return [Remark(state="warning", text=text)]
 
@@ -63,7 +63,10 @@ def _reactions() -> Remark:
     """Feishu does not tell which events an app subscribes to."""
     text = (
         "to receive reactions, the app needs the events " + " and ".join(REACTION_EVENTS) + ". Add the events in the "
-        "developer console under Events & Callbacks, and publish a version of the app"
+        "developer console under "
+        "Events & Callbacks, and "
+        "publish a new version "
+        "of the app"
     )
     return Remark(state="ok", text=text)
 
@@ -72,8 +75,8 @@ async def _hearing(api: Api, config: FeishuConfig) -> Remark:
     """The way in which the app receives events, and whether it works."""
     if config.events.url:
         text = (
-            f"Feishu sends the app's events to {config.events.url}. In the developer console, enter this address under "
-            "Events & Callbacks, Event Configuration."
+            f"Feishu sends the app's events to {config.events.url}. In the developer console, enter this address "
+            "under Events & Callbacks > Event Configuration."
         )
         return Remark(state="ok", text=text)
     from channels.feishu.long_connection import endpoint_of  # noqa: PLC0415 - it needs aiohttp
@@ -81,5 +84,5 @@ async def _hearing(api: Api, config: FeishuConfig) -> Remark:
     try:
         endpoint_of(await api.endpoint(timeout_s=TIMEOUT_S), api.address)
     except ChannelError as error:
-        return Remark(state="error", text=f"{error}. The long connection for events cannot be opened.")
-    return Remark(state="ok", text="the app receives events over a long connection")
+        return Remark(state="error", text=f"{error}. The long-lived connection for events cannot be opened.")
+    return Remark(state="ok", text="the app receives events over a long-lived connection")

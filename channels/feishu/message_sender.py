@@ -64,7 +64,7 @@ class MessageSender:
     async def edit(self, chat: SessionKey, message_id: str, part: Part, *, timeout_s: float) -> None:
         """Replace a message's text with that of ``part``. Errors as for ``Channel.edit``."""
         if not message_id.startswith(MESSAGE):
-            raise SendRejected(f"message {message_id[:80]!r} cannot be edited: it was not found")
+            raise SendRejected(f"message {message_id[:80]!r} cannot be edited because it was not found")
         deadline = anyio.current_time() + timeout_s
         is_stream = part.preview or self._streams.knows(message_id)
         if is_stream and await self._streams.went_on(message_id, part, deadline):

@@ -64,13 +64,11 @@ _NOT_HTTP = _error(
     "the address, "
     "percent-encode every character that is not an ASCII letter, digit or punctuation mark.",
 )
-_TOO_SLOW = _error(
-    "too_slow", f"The headers of the request did not arrive within {HEADERS_S:g} s. Send the request again."
-)
+_TOO_SLOW = _error("too_slow", f"The request headers did not arrive within {HEADERS_S:g} s. Send the request again.")
 _TOO_MANY = _error(
     "too_many_connections",
-    "This client has too many open connections. Close some connections, wait for pending responses, or raise "
-    "limits.connections_per_peer of the channel. Then send the request again.",
+    "This client has too many open connections. Close some connections, wait for pending responses, or raise the "
+    "channel's limits.connections_per_peer setting. After that, send the request again.",
 )
 
 

@@ -63,7 +63,7 @@ async def _resolved(path: str, host: str) -> tuple[socket.AddressFamily, str]:
         found = await anyio.getaddrinfo(host.strip("[]"), None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise ConfigError(
-            f"{path}.host: {host!r} is not an address of this machine ({error}). 127.0.0.1 always works."
+            f"{path}.host: {host!r} is not one of this machine's addresses ({error}). 127.0.0.1 always works."
         ) from error
     # "localhost" may be both; clients try IPv4 more often than not.
     family, *_, address = min(found, key=lambda each: each[0] != socket.AF_INET)
@@ -87,7 +87,7 @@ def _listening(family: socket.AddressFamily, host: str, port: int) -> socket.soc
 
 def _refused(path: str, host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EACCES:
-        return f"{path}.port: this process does not have the privileges to use port {port}. Choose a port above 1023."
+        return f"{path}.port: this process is not permitted to listen on port {port}. Choose a port above 1023."
     return f"{path}.host: cannot listen on {host!r}, port {port}: {error.strerror}. 127.0.0.1 always works."
 
 
@@ -217,7 +217,7 @@ async def read_body(request: Request, *, max_bytes: int, advice: str = "", withi
                 raise _too_large(max_bytes, advice)
             pieces.append(piece)
         return b"".join(pieces)
-    raise HTTPException(408, f"The body of the request did not arrive within {within_s:g} s. Send it again.")
+    raise HTTPException(408, f"The request body did not arrive within {within_s:g} s. Send it again.")
 
 
 def _too_large(max_bytes: int, advice: str) -> HTTPException:

@@ -244,7 +244,8 @@ class Intake:
         if not code:
             _log.warning(
                 "access.crowded",
-                reason="too many pairing codes are unused, so Millpond creates no code until one is used or expires",
+                reason="too many pairing codes are unused, so no new code can be created until one of them is used "
+                "or expires",
             )
             return "silent"
         minutes = round(VALID_S / 60)

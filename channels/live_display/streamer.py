@@ -343,7 +343,7 @@ class Streamer:
             _log.info("preview.left", session=draft.session, reason=brief(error))
             done = True
         if not done:
-            raise SendRefused(f"the platform did not answer within {self._timeout_s:g} s")
+            raise SendRefused(f"the platform did not respond within {self._timeout_s:g} s")
 
     async def _surely(self, note: Callable[[], Awaitable[_T]]) -> _T:
         """Write the mark, despite outages of Redis; the delivery of the reply waits for it as for its own marks."""

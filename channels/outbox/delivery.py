@@ -211,7 +211,7 @@ class Delivery:
             with limit():
                 platform_id = await self.means.channel.send(chat, part, timeout_s=limit.seconds)
             if platform_id is None:
-                raise SendUnknown(f"the platform did not answer within {limit.seconds:g} s")
+                raise SendUnknown(f"the platform did not respond within {limit.seconds:g} s")
         except (SendRefused, SendRejected) as error:
             outcome = _outcome(error)
             self.ledger.note(step, "refused", span=self._span(step, began, outcome))
@@ -250,7 +250,9 @@ class Delivery:
                 )
                 done = True
             if not done:
-                raise SendUnknown(f"the platform did not answer an edit request within {self.means.limit.seconds:g} s")
+                raise SendUnknown(
+                    f"the platform did not respond to an edit request within {self.means.limit.seconds:g} s"
+                )
         except SendRejected as error:
             # Somebody has deleted it, or the platform edits no message that is so old.
             _log.info("preview.lost", session=step.place.reply.session, reason=brief(error))
@@ -268,7 +270,7 @@ class Delivery:
         """
         await self.lease.outlasting(self.means.limit.seconds)
         # To take away what is gone is no error: what nobody knows is asked for again.
-        reason = f"the platform did not answer within {self.means.limit.seconds:g} s"
+        reason = f"the platform did not respond within {self.means.limit.seconds:g} s"
         try:
             with self.means.limit():
                 await self.means.channel.remove(chat, platform_id, timeout_s=self.means.limit.seconds)

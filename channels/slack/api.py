@@ -192,7 +192,7 @@ class Api:
         if not request.connected:
             raise Unreached(f"{self._base} cannot be reached: {failure or 'no connection in time'}")
         failure = failure or f"no answer within {timeout_s:g} s"
-        text = f"the request {method} was sent to {self._base}, but failed: {failure}"
+        text = f"the {method} request to {self._base} was sent but failed: {failure}"
         raise SendRefused(text) if method in READS else SendUnknown(text)
 
     async def _fetched(
@@ -223,7 +223,7 @@ class Api:
             failure = _named(error)
         finally:
             _request.reset(marked)
-        raise SendRefused(f"the file server did not answer: {failure or f'nothing within {timeout_s:g} s'}")
+        raise SendRefused(f"the file server did not respond: {failure or f'nothing within {timeout_s:g} s'}")
 
     def _check_address(self, url: str) -> None:
         """Make sure that the token and people's files go to Slack alone."""

@@ -282,8 +282,8 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
     if answer.found["ok"] and 200 <= answer.status < 300:
         return answer.found
     error = answer.error
-    text = f"Slack answered {method} with the error {error or answer.status}{_detail(answer.found)}"
-    brief = f"Slack answered {method} with the error {error if _is_code(error) else answer.status}"
+    text = f"Slack responded to {method} with error {error or answer.status}{_detail(answer.found)}"
+    brief = f"Slack responded to {method} with error {error if _is_code(error) else answer.status}"
     if error == "missing_scope":
         raise MissingScope(text, needed=_text(answer.found.get("needed")), brief=brief)
     if error in TOKEN:
@@ -297,7 +297,7 @@ def judged(answer: Answer, *, method: str, base: str, reads: bool) -> dict[str, 
 
 def _foreign(status: int, method: str, base: str, *, reads: bool) -> Exception:
     """The error for an answer that does not come from the Web API, but from a gateway in between."""
-    text = f"{base} did not answer {method} with valid JSON of the Slack Web API (status {status})"
+    text = f"{base} responded to {method} with HTTP status {status}, but the body is not valid Slack Web API JSON"
     if status == TOO_LARGE:
         return Rejected(text, error="")
     # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.

@@ -44,7 +44,7 @@ DEPTH_MAX = 16
 
 _GONE = {
     "tombstone": "a file that was deleted",
-    "hidden_by_limit": "a file that Slack hides because of the limits of the workspace's plan",
+    "hidden_by_limit": "a file that Slack hides because of limits in the workspace's plan",
 }
 """Modes of files of which only a sign is left."""
 
@@ -238,7 +238,7 @@ class Files:
         """
         if attachment.size_bytes > FETCH_MAX_BYTES:
             raise SendRejected(
-                f"the file has {attachment.size_bytes:,} bytes, but at most {FETCH_MAX_BYTES:,} bytes can be downloaded"
+                f"the file is {attachment.size_bytes:,} bytes, but downloads are limited to {FETCH_MAX_BYTES:,} bytes"
             )
         found = _source(attachment.source)
         if found is None:
@@ -248,7 +248,7 @@ class Files:
         content, kind = await self._api.download(url, max_bytes=FETCH_MAX_BYTES, timeout_s=left_s(deadline))
         if kind.startswith(KINDS_OF_PAGES) and not attachment.name.lower().endswith((".html", ".htm")):
             raise SendRejected(
-                "Slack returned a web page instead of the file. The app may be missing the `files:read` scope."
+                "Slack returned a web page instead of the file. Check whether the app has the `files:read` scope."
             )
         return content
 

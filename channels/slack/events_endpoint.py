@@ -91,8 +91,8 @@ class EventsEndpoint:
                 return Response(status_code=404)
             if SIGNATURE not in request.headers or TIMESTAMP not in request.headers:
                 return PlainTextResponse(
-                    "The request has no Slack signature. Send the headers X-Slack-Signature and "
-                    "X-Slack-Request-Timestamp.\n",
+                    "The request has no Slack signature. Send the X-Slack-Signature and X-Slack-Request-Timestamp "
+                    "headers.\n",
                     401,
                 )
             body = await read_body(request, max_bytes=EVENT_MAX_BYTES)
@@ -109,13 +109,13 @@ class EventsEndpoint:
         try:
             if abs(self._clock.now().timestamp() - int(stamped)) > OLD_S:
                 return (
-                    f"The timestamp of the signature differs from this machine's time by more than {OLD_S} s. Check "
-                    "the clock of this machine."
+                    f"The signature's timestamp differs from this machine's clock by more than {OLD_S} s. Check the "
+                    "clock."
                 )
             valid = self._verifier.is_valid(body, stamped, signature)
         except (ValueError, TypeError, OverflowError):  # other values than numbers and ASCII, and very large numbers
             valid = False
-        return "" if valid else "The Slack signature of the request is not valid. Check the signing secret."
+        return "" if valid else "The request's Slack signature is not valid. Check the signing secret."
 
     def _note(self, problem: str) -> None:
         metrics.UPDATES.labels(self._name, "refused").inc()

@@ -85,8 +85,8 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
     named = config.app_token.reveal().split("-")[2:3]
     if app_id and named and named[0].startswith("A") and named[0] != app_id:
         text = (
-            f"channels.{name}.app_token belongs to the app {named[0]}, but the bot_token belongs to the app {app_id}. "
-            "Both tokens must be from the same app."
+            f"channels.{name}.app_token belongs to app {named[0]}, but bot_token belongs to app {app_id}. Both tokens "
+            "must be from the same app."
         )
         return [Remark(state="error", text=text)]
     try:
@@ -94,8 +94,8 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
             await app.call("apps.connections.open", timeout_s=TIMEOUT_S)
     except Unauthorized as error:
         text = (
-            f"{error} The token is set in channels.{name}.app_token. Give the token "
-            "the scope connections:write in the app's settings (Basic Information)."
+            f"{error} The token is set in channels.{name}.app_token. In the app's settings, under Basic Information, "
+            "give the token the connections:write scope."
         )
         return [Remark(state="error", text=text)]
     except Rejected as error:

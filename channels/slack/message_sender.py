@@ -83,7 +83,7 @@ class TextStreams:
             return self._without(str(no)) if no.error in NOWHERE else ""
         ts = ts_of(found)
         if not ts:
-            raise SendUnknown("Slack started a stream but did not return an ID for it")
+            raise SendUnknown("Slack started a stream but did not return the stream's ID")
         self._note(chat.chat, ts, text)
         return ts
 
@@ -195,7 +195,7 @@ class MessageSender:
     async def edit(self, chat: SessionKey, ts: str, part: Part, *, timeout_s: float) -> None:
         """Replace a message's text with that of ``part``. Errors as for ``Channel.edit``."""
         if not is_ts(ts):
-            raise SendRejected(f"message {ts[:80]!r} cannot be edited: it was not found")
+            raise SendRejected(f"message {ts[:80]!r} cannot be edited because it was not found")
         deadline = anyio.current_time() + timeout_s
         if await self._streams.went_on(chat.chat, ts, part, deadline):
             return

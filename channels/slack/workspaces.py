@@ -191,7 +191,7 @@ class App:
             _log.error(
                 "event.limited",
                 channel=self._channel,
-                reason="Slack is dropping events, because the app received more than 30,000 events within an hour",
+                reason="Slack is dropping events because the app received more than 30,000 events within an hour",
             )
             return True
         if kind == "other":

@@ -91,7 +91,7 @@ class Api:
                 f"the connection to {self._base} was lost after {method} was sent: {type(error).__name__}"
             ) from None
         if content is None or status is None:
-            raise SendUnknown(f"{self._base} did not answer {method} within {timeout_s:g} s")
+            raise SendUnknown(f"{self._base} did not respond to {method} within {timeout_s:g} s")
         return judged(_read(self._masked(content)), status=status, method=method, base=self._base)
 
     async def download(self, path: str, *, max_bytes: int, timeout_s: float) -> bytes:
@@ -107,15 +107,17 @@ class Api:
                 async with self._client.stream("GET", address, timeout=_timeouts(timeout_s)) as response:
                     if response.status_code == 429 or response.status_code >= 500:
                         raise SendRefused(
-                            f"the file could not be downloaded: the server answered with status {response.status_code}"
+                            "the file could not be downloaded: the server responded with HTTP status "
+                            f"{response.status_code}"
                         )
                     if not response.is_success:
                         raise SendRejected(
-                            f"the file could not be downloaded: the server answered with status {response.status_code}"
+                            "the file could not be downloaded: the server responded with HTTP status "
+                            f"{response.status_code}"
                         )
                     return await _bounded(response, max_bytes)
         except TimeoutError:
-            raise SendRefused(f"the file did not arrive within {timeout_s:g} s") from None
+            raise SendRefused(f"the file could not be downloaded within {timeout_s:g} s") from None
         except httpx2.HTTPError as error:
             raise SendRefused(f"the file could not be downloaded: {type(error).__name__}") from None
 

@@ -365,7 +365,7 @@ def judged(answer: Answer | None, *, status: int, method: str, base: str) -> msg
     if answer.ok:
         return answer.result
     code, said = answer.error_code or status, answer.description
-    text = f"Telegram answered {method} with the error {code}"
+    text = f"Telegram responded to {method} with error {code}"
     known = next((words for words in KNOWN if words in said.lower()), "")
     brief, text = f"{text}: {known}" if known else text, f"{text}: {said}"
     if code == 429:
@@ -383,7 +383,7 @@ def judged(answer: Answer | None, *, status: int, method: str, base: str) -> msg
 
 def _foreign(status: int, method: str, base: str) -> Exception:
     """What to make of an answer that is not the Bot API's."""
-    text = f"{base} did not answer {method} with valid JSON of the Bot API (status {status})"
+    text = f"{base} responded to {method} with HTTP status {status}, but the body is not valid Bot API JSON"
     if status == TOO_LARGE:
         return Rejected(text, description="")
     # A gateway that got no answer in time, and a page that says it went well: what was sent may have arrived.

@@ -139,7 +139,7 @@ class TelegramChannel:
         """As ``Channel.edit``."""
         number = self._moved.message_id(chat.chat, platform_id)
         if number is None:
-            raise SendRejected(f"message {platform_id!r} cannot be edited: it was not found")
+            raise SendRejected(f"message {platform_id!r} cannot be edited because it was not found")
         await self._sending.edit(self._target(chat), number, part, timeout_s=timeout_s)
 
     async def remove(self, chat: SessionKey, platform_id: str, *, timeout_s: float) -> None:
@@ -172,7 +172,7 @@ class TelegramChannel:
         """As ``Channel.fetch``."""
         if attachment.size_bytes > FETCH_MAX_BYTES:
             raise SendRejected(
-                f"the file has {attachment.size_bytes:,} bytes, but bots can download at most {FETCH_MAX_BYTES:,} bytes"
+                f"the file is {attachment.size_bytes:,} bytes, but bots can download at most {FETCH_MAX_BYTES:,} bytes"
             )
         deadline = anyio.current_time() + timeout_s
         try:

@@ -89,7 +89,7 @@ class EventInlet:
             BusUnavailable: it has to be said again.
         """
         if not await self.take_run([found]):
-            raise BusUnavailable("the message from Telegram was not stored")
+            raise BusUnavailable("the Telegram message was not stored")
 
     async def take_run(self, found: Sequence[msgspec.Raw | bytes]) -> int:
         """Deal with updates of one chat, oldest first: how many of the first ones are dealt with.
@@ -132,7 +132,7 @@ class EventInlet:
         if isinstance(event, Reacted):
             run = [await self._moved.settled(each) for each in event.arrivals]
             if await self._hand_in(run) < len(event.arrivals):
-                raise BusUnavailable("the reaction from Telegram was not stored")
+                raise BusUnavailable("the Telegram reaction was not stored")
         elif isinstance(event, Migrated):
             await self._moved.note(event.old, event.new)
         elif isinstance(event, Pressed):

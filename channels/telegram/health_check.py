@@ -58,16 +58,16 @@ async def examined(api: Api, config: TelegramConfig, *, name: str) -> list[Remar
         remarks.append(
             Remark(
                 state="ok",
-                text="the bot cannot be added to groups. To allow groups, use BotFather's command /setjoingroups",
+                text="the bot cannot be added to groups. To allow groups, use BotFather's /setjoingroups command",
             )
         )
     elif not me.can_read_all_group_messages and config.access.groups != "off":
         remarks.append(
             Remark(
                 state="ok",
-                text="privacy mode is on: in groups where the bot is not an administrator, it receives only commands "
-                "and replies to its messages. To receive mentions and the messages before them, make the bot an "
-                "administrator, or turn privacy mode off with BotFather's /setprivacy",
+                text="privacy mode is on: in groups where the bot is not an administrator, the bot receives only "
+                "commands and replies to its messages. To let the bot receive mentions and the messages before "
+                "them, make the bot a group administrator, or turn off privacy mode with BotFather's /setprivacy",
             )
         )
     if config.hear_reactions and config.access.groups != "off":

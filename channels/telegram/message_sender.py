@@ -215,7 +215,7 @@ class MessageSender:
 
 
 def _half_sent(sent: str, error: ChannelError) -> SendUnknown:
-    text = f"message {sent} was sent, but the remaining part of the reply was not sent"
+    text = f"message {sent} was sent, but the rest of the reply was not sent"
     return SendUnknown(f"{text}: {error}", brief=f"{text}: {error.brief}")
 
 

@@ -86,7 +86,7 @@ class Webhook:
             shown = request.headers.get(HEADER, "")
             if not secrets.compare_digest(shown.encode(), self._secret.encode()):
                 return Response(
-                    "The secret token of the request is not valid. Only Telegram may send requests to this address.\n",
+                    "The request's secret token is not valid. Only Telegram may send requests to this address.\n",
                     403,
                     media_type="text/plain",
                 )

@@ -48,8 +48,8 @@ def own_session(config: Config, name: str = "") -> SessionKey:
     key = SessionKey.of_channel(name or user_name(), channel)
     if not _is_open(config.channels.get(key.channel)):
         raise ForeignSession(
-            f"session {key} belongs to channel {key.channel}, not to the terminal. Choose a session of the terminal "
-            f"with --session NAME, or send the message with `millpond send {key} TEXT`."
+            f"session {key} belongs to channel {key.channel}, not to the terminal. Choose a terminal session with "
+            f"--session NAME, or send the message with `millpond send {key} TEXT`."
         )
     return key
 

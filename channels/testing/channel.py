@@ -276,7 +276,7 @@ async def _bounded(response: httpx2.Response) -> bytes:
 
 
 def _too_large(size_bytes: int) -> str:
-    return f"the file has {size_bytes:,} bytes or more, but at most {FETCH_MAX_BYTES:,} can be downloaded"
+    return f"the file is at least {size_bytes:,} bytes, but downloads are limited to {FETCH_MAX_BYTES:,} bytes"
 
 
 # A testing channel whose server remembers: what was sent, and what was said in a thread.

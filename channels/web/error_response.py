@@ -33,10 +33,11 @@ AWAY_RETRY_S = 5
 """``Retry-After`` while Redis is unavailable: an embedded server restarts within this time."""
 
 AWAY = (
-    "Redis does not respond or does not accept writes right now, so it is unknown whether the request was carried "
-    "out. Send it again later. If you send a message again with the same id, Millpond processes the message only once."
+    "Redis is not responding or not accepting writes right now, so Millpond cannot tell whether the request was "
+    "carried out. Send it again later. If you send a message again with the same ID, Millpond processes the message "
+    "only once."
 )
-INTERNAL = "Millpond failed with an internal error. The entry request.failed in Millpond's log contains the details."
+INTERNAL = "Millpond failed with an internal error. For details, see the request.failed entry in Millpond's log."
 
 
 class _Kind(NamedTuple):
@@ -79,7 +80,7 @@ _CODES = {
 
 _MESSAGES = {
     404: "This address was not found. GET / describes the API.",
-    405: "This address does not support the HTTP method of the request. The Allow header of this response lists the "
+    405: "This address does not support the request's HTTP method. The Allow header of the response lists the "
     "supported methods.",
 }
 

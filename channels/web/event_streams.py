@@ -72,7 +72,7 @@ class EventStreams:
         if self._viewers >= VIEWERS_MAX:
             raise HTTPException(
                 503,
-                f"The limit of {VIEWERS_MAX:,} connected viewers is reached. Try again later.",
+                f"The limit of {VIEWERS_MAX:,} connected viewers has been reached. Try again later.",
                 {"Retry-After": "10"},
             )
         return _Stream(self, work, {**HEADERS, **(headers or {})})

@@ -22,8 +22,8 @@ from daemon.clock import age_s
 from daemon.config import PushConfig
 from daemon.errors import BusError, LoginRefused
 from daemon.heartbeat import STALE_S, workers
+from daemon.permission_check import RedisRights
 from daemon.process import Process
-from daemon.redis_rights import RedisRights
 from daemon.services import ROLES
 from daemon.session import oldest_s, overdue_s, standings
 
@@ -125,7 +125,7 @@ async def _queues(process: Process) -> bytes:
     ).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
-        "Longest time that a conversation summary is overdue",
+        "Longest delay of an overdue conversation summary",
         registry=registry,
     )
     lag.set(await overdue_s(bus))
@@ -139,7 +139,7 @@ async def _queues(process: Process) -> bytes:
 async def _lengths(registry: CollectorRegistry, bus: Bus) -> None:
     keys = bus.keys
     for name, what, command, key in (
-        ("backlog", "Messages that were accepted but are not yet answered", "XLEN", keys.inbox),
+        ("backlog", "Messages that were accepted but have not been answered yet", "XLEN", keys.inbox),
         ("ready", "Conversations that are ready for the next free worker", "ZCARD", keys.ready),
         ("due", "Sessions with pending work", "ZCARD", keys.due),
         ("unsettled", "Conversations with older messages that must be summarized", "ZCARD", keys.unsettled),

@@ -105,7 +105,7 @@ def shown(index: int, entry: LogEntry) -> MessageView:
 
 # Files that people send with a message, stored where the turn of the message looks for them.
 
-ADVICE = "Check the free disk space and the permissions of this folder, and upload the file again."
+ADVICE = "Check the free disk space and this folder's permissions, and upload the file again."
 
 
 class NotStored(Exception):
@@ -246,15 +246,16 @@ class MessageEndpoints:
         if message.user is not None and is_member(request):
             raise HTTPException(
                 403,
-                "Only operators can choose the user of a message. Send the operator token, or omit the user field. "
-                "If the user field is missing, the session name is used as the sender's name.",
+                "Only operators can set the user field of a message. Send the operator token, or omit the user "
+                "field. If the user field is missing, the session name is used as the sender's name.",
             )
         sender = message.user or await self.sender(request, key)
         inbound = self.inbound(key, message.id or "", sender, message.text)
         if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):
             raise HTTPException(
                 400,
-                "This message refers to a file that was not uploaded for it. Upload the file with the message's ID.",
+                "This message refers to a file that was not uploaded for the message. Upload the file with "
+                "the message's ID.",
             )
         files = tuple(
             Attachment(kind=each.kind, name=each.name, size_bytes=each.size_bytes, path=each.path)

@@ -65,8 +65,8 @@ def readable(request: Request, key: SessionKey, channel: str) -> SessionKey:
     """
     if is_member(request) and key.channel != channel:
         raise ForeignSession(
-            f"Session {str(key)[:80]!r} belongs to the channel {key.channel[:80]!r}. Only operators can read sessions "
-            f"on channels other than {channel!r}. Send the operator token."
+            f"Session {str(key)[:80]!r} belongs to channel {key.channel[:80]!r}. Only operators can read sessions on "
+            f"channels other than {channel!r}. Send the operator token."
         )
     return key
 
@@ -79,8 +79,8 @@ def check_channel(key: SessionKey, channel: str) -> SessionKey:
     """
     if key.channel != channel:
         raise ForeignSession(
-            f"Session {str(key)[:80]!r} belongs to the channel {key.channel[:80]!r}. Choose a session of channel "
-            f"{channel!r}, because this address accepts messages only for that channel."
+            f"Session {str(key)[:80]!r} belongs to channel {key.channel[:80]!r}. This address accepts messages only "
+            f"for channel {channel!r}, so choose a session on that channel."
         )
     return key
 

@@ -37,13 +37,13 @@ SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
 
 STOPPING = (
-    "This process is stopping, so your request may not have been carried out. Send the request again in a moment, with "
-    "the same id."
+    "This process is stopping, so your request may not have been carried out. Send the request again in a moment, "
+    "with the same ID."
 )
 
 FOREIGN_COOKIE = (
-    "A request with the page's cookie may change data only if it comes from the page itself. Other programs "
-    "must send the header Authorization: Bearer <token>."
+    "A request with the page's cookie may change data only if it comes from the page itself. Other programs must "
+    "send an Authorization: Bearer <token> header."
 )
 
 SECURITY_HEADERS = {
@@ -151,8 +151,8 @@ class RequestGuard:
         return problem(
             421,
             "unknown_host",
-            f"{host[:100]!r} is not an allowed host name of this server. Add the host name to allowed_hosts of this "
-            "channel.",
+            f"This server does not accept the host name {host[:100]!r}. Add the host name to the channel's "
+            "allowed_hosts setting.",
         )
 
     def _foreign_origin(self, scope: Scope, headers: Headers) -> Response | None:
@@ -163,9 +163,8 @@ class RequestGuard:
             return problem(
                 403,
                 "cross_site",
-                "The request was refused because it comes from another website. Send the request from this "
-                "server's own "
-                "page.",
+                "The request was rejected because it comes from another website. Send the request from this server's "
+                "own page.",
             )
         # A browser also sends the cookie with requests that a page on another port of this host makes.
         if cookie_in(scope) and not self._operators.has_token(headers) and not is_ours(headers):
@@ -189,8 +188,8 @@ class RequestGuard:
         if not wait_s:
             return None
         text = (
-            f"This client has sent {self._rate_limit.per_minute:,} requests within a minute. Wait for the time in the "
-            "Retry-After header, or raise limits.requests_per_minute of the channel."
+            f"This client has reached the limit of {self._rate_limit.per_minute:,} requests per minute. Wait for the "
+            "number of seconds in the Retry-After header, or raise the channel's limits.requests_per_minute setting."
         )
         return problem(429, "too_many_requests", text, headers={"Retry-After": str(math.ceil(wait_s))})
 

@@ -50,7 +50,7 @@ def check_type(request: Request) -> None:
     kind, *parameters = [part.strip().lower() for part in request.headers.get("content-type", "").split(";")]
     if kind != "application/json" or any(part.replace('"', "") not in ("", "charset=utf-8") for part in parameters):
         raise HTTPException(
-            415, "The request body must be JSON in UTF-8. Send the header Content-Type: application/json."
+            415, "The request body must be JSON in UTF-8. Send a Content-Type: application/json header."
         )
 
 
@@ -190,6 +190,6 @@ def _number(name: str, text: str | None, *, default: int, least: int, most: int)
         return default
     if not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
         raise HTTPException(
-            400, f"{text[:40]!r} is not a valid value of {name}. Use a whole number from {least} to {most}."
+            400, f"{text[:40]!r} is not a valid value for {name}. Use a whole number from {least} to {most}."
         )
     return int(text)

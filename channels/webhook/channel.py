@@ -130,7 +130,7 @@ class WebhookChannel:
         """The file at the address that came with a message; only files from the server of the bridge are fetched."""
         if _server(attachment.source) != _server(self._config.url):
             raise SendRejected(
-                f"the file was not downloaded, because its address is not on the server in channels.{self.name}.url"
+                f"the file was not downloaded because its URL is not on the server set in channels.{self.name}.url"
             )
         if attachment.size_bytes > FILE_MAX_BYTES:
             raise SendRejected(_too_large(attachment.size_bytes))
@@ -141,7 +141,7 @@ class WebhookChannel:
                     check(answer)
                     return await _bounded(answer)
         except TimeoutError as error:
-            raise SendRefused(f"the file did not arrive within {timeout_s:g} s") from error
+            raise SendRefused(f"the file could not be downloaded within {timeout_s:g} s") from error
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise SendRefused(f"the file could not be downloaded: {type(error).__name__}") from error
 
@@ -150,7 +150,7 @@ class WebhookChannel:
         try:
             answer = await self._post(_once(), HEALTH_TIMEOUT_S, "ping")
         except ChannelError as error:
-            return Health(ok=False, text=f"{error}. Check channels.{self.name}.url, and the secret of the bridge.")
+            return Health(ok=False, text=f"{error}. Check channels.{self.name}.url and the bridge's secret.")
         return Health(ok=True, text=answer.name or self._config.url)
 
     async def _post(
@@ -207,4 +207,4 @@ async def _bounded(response: httpx2.Response) -> bytes:
 
 
 def _too_large(size_bytes: int) -> str:
-    return f"the file has {size_bytes:,} bytes or more, but at most {FILE_MAX_BYTES:,} can be downloaded"
+    return f"the file is at least {size_bytes:,} bytes, but downloads are limited to {FILE_MAX_BYTES:,} bytes"

@@ -51,18 +51,18 @@ def problem_of(secret: Secret, headers: Mapping[str, str], body: bytes, *, now_s
     """The reason why a request is not accepted; empty if its signature is valid."""
     message_id, time = headers.get(ID, ""), headers.get(TIME, "")
     if not 0 < len(message_id) <= ID_MAX_CHARS or not time or not headers.get(SIGNATURE):
-        return f"The headers {ID}, {TIME} and {SIGNATURE} are required. {ID} has at most {ID_MAX_CHARS} characters."
+        return f"The {ID}, {TIME} and {SIGNATURE} headers are required. {ID} has at most {ID_MAX_CHARS} characters."
     if not (_is_number(time) and abs(int(time) - now_s) <= TOLERANCE_S):
         return (
-            f"{TIME} must be the current time in seconds since 1970, with a difference of at most {TOLERANCE_S:g} s. "
-            "Set the clock of the sender."
+            f"{TIME} must be the current Unix time in seconds, accurate to within {TOLERANCE_S:g} s. Check the "
+            "sender's clock."
         )
     right = _signature(secret, message_id, time, body).encode()
     for given in headers[SIGNATURE].split():
         version, _, value = given.partition(",")
         if version == VERSION and hmac.compare_digest(value.encode("utf-8", "replace"), right):
             return ""
-    return f"{SIGNATURE} is not valid. Sign <id>.<timestamp>.<body> with the secret of the channel."
+    return f"{SIGNATURE} is not valid. Sign <id>.<timestamp>.<body> with the channel's secret."
 
 
 def _is_number(time: str) -> bool:

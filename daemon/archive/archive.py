@@ -77,7 +77,7 @@ class Archive:
         """
         shelf = _shelf(shelf)
         if not raws:
-            raise ValueError(f"{shelf.label}: there are no messages to be archived")
+            raise ValueError(f"{shelf.label}: there are no messages to archive")
         self.is_failing = True  # until it is written
         marker = await self.files.present()
         segment = segment_of(shelf, first, raws, time=stamp(self._clock.now()), archive=marker.archive)
@@ -139,8 +139,8 @@ class Archive:
                 continue
             if missing:
                 raise failure or ArchiveMissing(
-                    f"{shelf.label}: messages {spelled(missing)} were not found in any listed file of the archive. "
-                    "Restore the list of archive files from a backup."
+                    f"{shelf.label}: messages {spelled(missing)} were not found in any listed archive file. Restore "
+                    "the list of archive files from a backup."
                 )
             try:
                 return await self._joined(pieces, found)

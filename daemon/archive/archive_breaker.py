@@ -86,7 +86,7 @@ class ArchiveBreaker:
     async def _guarded(self, work: Callable[[], Awaitable[_T]]) -> _T:
         if self._is_open and (self._has_prober or self._clock.monotonic() < self._until):
             raise ArchiveUnavailable(
-                f"the archive in {self.where} did not respond. Millpond tries again automatically. Check the network, "
+                f"the archive in {self.where} did not respond. Millpond tries again automatically. Check the network "
                 "or the disk."
             )
         # While this call finds out, others need not.

@@ -148,7 +148,7 @@ class ArchiveFiles:
                 raise
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
-                f"{where} differs from the file that Millpond wrote, so the list of the older archive files of "
+                f"{where} differs from the file that Millpond wrote, so the list of older archive files for "
                 f"{shelf.label} is lost. Restore the file from a backup."
             )
         return list(catalogued(lines, shelf.owner, where=where))

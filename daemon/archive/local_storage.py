@@ -100,7 +100,7 @@ class LocalStorage:
         ):
             if os.fstat(descriptor).st_size > max_bytes:
                 raise ArchiveError(
-                    f"{self._root / name} is larger than the file that was written. Restore the file from a backup."
+                    f"{self._root / name} is larger than the file that Millpond wrote. Restore the file from a backup."
                 )
             with open(descriptor, "rb", closefd=False) as content:
                 return content.read(max_bytes)

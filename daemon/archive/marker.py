@@ -96,8 +96,8 @@ def unmounted(storage: Storage) -> str:
     """A sentence about an archive whose marker has disappeared."""
     where = storage.where
     return (
-        f"the archive in {where} was not found, although it existed before. Check whether the storage of the archive "
-        "is mounted."
+        f"the archive in {where} was not found, although it existed before. Check whether the archive's storage is "
+        "mounted."
     )
 
 
@@ -167,8 +167,8 @@ def permission(archive: str, known: dict[str, KnownArchive], *, key: str) -> Per
     return Permission(
         is_granted=False,
         why=(
-            "messages stay in Redis and are not archived, because other processes of this database use a different "
-            f"archive: {places}. Set the same archive.url in all processes. If an archive is no longer used by any "
-            f"process, remove the entry of the archive with `millpond redis-cli HDEL {key} ID`."
+            "messages stay in Redis and are not archived because other processes that use this database have a "
+            f"different archive: {places}. Set the same archive.url in all processes. If an archive is no longer used "
+            f"by any process, remove the archive's entry with `millpond redis-cli HDEL {key} ID`."
         ),
     )

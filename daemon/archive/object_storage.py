@@ -63,7 +63,7 @@ def object_storage(url: Secret, *, allow_http: bool = False) -> "ObjectStorage":
     if not allow_http and (name := _plain_endpoint(service)):
         raise ConfigError(
             f"archive.url: the address in {name} begins with http://, so messages and keys would be sent without "
-            f"encryption. Use an address with https://, or set archive.allow_http = true or {service}_ALLOW_HTTP=true."
+            f"encryption. Use an https:// address, or set archive.allow_http = true or {service}_ALLOW_HTTP=true."
         )
     try:
         store = from_url(
@@ -139,7 +139,7 @@ class ObjectStorage:
         async def read() -> bytes:
             found = await self._store.get_async(name)
             if found.meta["size"] > max_bytes:
-                raise ArchiveError(f"{self.where}/{name} is larger than the object that was written")
+                raise ArchiveError(f"{self.where}/{name} is larger than the object that Millpond wrote")
             return bytes(await found.bytes_async())
 
         return await self._run(read, name)

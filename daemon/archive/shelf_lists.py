@@ -136,6 +136,4 @@ class ShelfLists:
             if found != b"busy":
                 return found
             await anyio.sleep(CLEARED_LOOK_S)
-        raise ArchiveError(
-            f"{shelf.label}: another process is deleting unused files of the archive. Try again in a minute."
-        )
+        raise ArchiveError(f"{shelf.label}: another process is deleting unused archive files. Try again in a minute.")

@@ -95,9 +95,7 @@ class Cluster:
         slot = slot_of(command)
         owner = self._owners[slot] if slot is not None else random.choice(self._nodes or (None,))
         if owner is None:
-            raise BusUnavailable(
-                f"no node of the Redis cluster is responsible for slot {slot}. Check the cluster's state."
-            )
+            raise BusUnavailable(f"no node in the Redis cluster serves slot {slot}. Check the cluster's state.")
         return self._clients[owner]
 
     def client_at(self, address: Address) -> Client:
@@ -145,7 +143,7 @@ class Cluster:
                     self._take_in(self._owners_from(ranges, asked=address[0]))
                     self._learned_at = anyio.current_time()
                     return
-        raise BusUnavailable("no node of the Redis cluster answers. Check that the cluster is running.")
+        raise BusUnavailable("no node in the Redis cluster is responding. Check that the cluster is running.")
 
     async def _ranges(self, address: Address) -> Sequence[Any]:
         """The ranges of slots as a node tells them; none when it does not answer or knows of none."""
@@ -178,9 +176,7 @@ class Cluster:
         """The answers to ``commands``, with one pipeline for each node. The answer to a failed command is its
         exception."""
         answers: list[Any] = [
-            BusUnavailable(
-                "no node of the Redis cluster is responsible for this key's slot. Check the cluster's state."
-            )
+            BusUnavailable("no node in the Redis cluster serves this key's slot. Check the cluster's state.")
         ] * len(commands)
         by_client: dict[Client, list[int]] = {}
         for at, command in enumerate(commands):
@@ -365,4 +361,4 @@ async def _told(connection: Any) -> Any:
         if told is not None:
             return told
         await connection.send_command("PING")
-    raise redis_errors.TimeoutError("a server (node) of the Redis cluster does not answer")
+    raise redis_errors.TimeoutError("a node of the Redis cluster is not responding")

@@ -38,7 +38,7 @@ _LATER = (
 
 _REFUSED = {
     "OOM": "Redis is out of memory (maxmemory) and rejects writes. Give it more memory.",
-    "READONLY": "Redis is a read-only replica and rejects writes. Set redis.url to the address of the master.",
+    "READONLY": "Redis is a read-only replica and rejects writes. Set redis.url to the master's address.",
     "NOREPLICAS": "Redis has too few replicas (min-replicas-to-write) and rejects writes. Check the replicas.",
     "MISCONF": (
         "Redis cannot write to its disk (MISCONF) and rejects writes. Free up space on the Redis server's disk, "
@@ -212,7 +212,7 @@ class CommandBatch:
         now = asyncio.get_running_loop().time()
         for call in calls:
             if call.until <= now:
-                call.settle(BusUnavailable("Redis did not answer in time"))
+                call.settle(BusUnavailable("Redis did not respond in time"))
         if open_calls := [call for call in calls if not call.answer.done()]:
             # Until one of these is answered, others take the same way.
             self.failing = error
@@ -234,7 +234,7 @@ class CommandBatch:
                 await self._until_answered(line, batch)
         finally:
             for call in batch:
-                call.settle(self.failing or BusUnavailable("Redis did not answer in time"))
+                call.settle(self.failing or BusUnavailable("Redis did not respond in time"))
 
     async def _until_answered(self, line: PipelineConnection, batch: list[_Call]) -> None:
         pause_s = REVIVE_PAUSE_S
@@ -270,7 +270,7 @@ class CommandBatch:
     def _turn_away(self, batch: list[_Call]) -> None:
         for call in batch:
             if not call.answer.done() and not self._belongs(call.command):
-                call.settle(OtherNode("the data has moved to another node of the Redis cluster"))
+                call.settle(OtherNode("the data has moved to another node in the Redis cluster"))
 
     async def _attempt(self, line: PipelineConnection, batch: list[_Call]) -> None:
         open_calls = [call for call in batch if not call.answer.done()]
@@ -340,13 +340,13 @@ def _of_library(error: BaseException, asked: str) -> BaseException:
     if _is_login_refused(error):
         return LoginRefused(f"Redis rejected the login: {str(error).rstrip('.')}. Check the password in redis.url.")
     if isinstance(error, redis_errors.AskError):  # a slot that moved is one, too
-        return OtherNode(f"the data has moved to another node of the Redis cluster: {error}")
+        return OtherNode(f"the data has moved to another node in the Redis cluster: {error}")
     if is_later(error):
         return BusUnavailable(_REFUSED.get(_code(error)) or f"Redis is unavailable: {error}")
     if isinstance(error, redis_errors.NoPermissionError) or _FORBIDDEN.search(str(error)):
         return BusError(
-            f"Redis refused {asked}, because the Redis user lacks the permission (NOPERM). `millpond doctor` names the "
-            "missing permissions, and `millpond redis-acl` prints the permissions of each role."
+            f"Redis rejected {asked} because the Redis user lacks permission (NOPERM). Run `millpond doctor` to list "
+            "the missing permissions, and `millpond redis-acl` to print the permissions of each role."
         )
     return _refused(error) if isinstance(error, redis_errors.RedisError) else error
 
@@ -355,5 +355,5 @@ def _refused(error: redis_errors.RedisError) -> BusError:
     # Redis may quote the arguments of a command; the first word is its code.
     code = str(error).partition(" ")[0]
     if code == "WRONGTYPE":
-        return WrongType("a key in Redis has the wrong type. Run `millpond data check`, which names the key.")
-    return BusError(f"Redis refused a command: {error}", brief=f"Redis refused a command ({code[:40]})")
+        return WrongType("a key in Redis has the wrong type. Run `millpond data check` to find the key.")
+    return BusError(f"Redis rejected a command: {error}", brief=f"Redis rejected a command ({code[:40]})")

@@ -284,7 +284,7 @@ class Bus:
 def _refuse_sentinel(about: Mapping[str, Any]) -> None:
     # Redis and Valkey name their mode by another word each.
     if "sentinel" in (about.get("redis_mode"), about.get("server_mode")):
-        raise ConfigError(f"redis.url is the address of a Redis Sentinel, which stores no data. Write {FORM}")
+        raise ConfigError(f"redis.url points to a Redis Sentinel, which does not store data. Write {FORM}")
 
 
 def _check_version(version: str) -> None:

@@ -115,7 +115,8 @@ class DeadLetters:
         match = NAME.fullmatch(name)
         if match is None:
             raise InboundError(
-                f"dead letter {name!r} was not found. `millpond queue dead list` shows the names of all dead letters."
+                f"dead letter {name!r} was not found. To list the names of all dead letters, run `millpond "
+                "queue dead list`."
             )
         partitions = range(self._bus.keys.partitions) if match[1] is None else [int(match[1])]
         found: list[DeadLetter] = []
@@ -172,7 +173,7 @@ class DeadLetters:
         session = str(found.session)
         if session != letter.session or self._bus.keys.partition(session) != letter.partition:
             raise InboundError(
-                f"dead letter {letter.name} cannot be replayed: it belongs to a different session than its message"
+                f"dead letter {letter.name} cannot be replayed because its message belongs to a different session"
             )
         return SessionKey.parse(session).channel
 

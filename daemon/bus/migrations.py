@@ -62,17 +62,17 @@ async def _nothing(_bus: Database) -> None:
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(
         schema=2,
-        what="new Redis keys for traces, logins, the audit log, and the state of models",
+        what="new Redis keys for traces, logins, the audit log and model states",
         run=_nothing,
         only_adds=True,
     ),
     Migration(
         schema=3,
-        what="new keys for reminders, for the titles of sessions, for rates, and for results of the web tools",
+        what="new Redis keys for reminders, session titles, rates and web tool results",
         run=_nothing,
         only_adds=True,
     ),
-    Migration(schema=4, what="a new key for approvals of commands", run=_nothing, only_adds=True),
+    Migration(schema=4, what="a new Redis key for command approvals", run=_nothing, only_adds=True),
 )
 """All there are, oldest first; a new kind of key needs one, too (tests/unit/test_schema.py)."""
 

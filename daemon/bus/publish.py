@@ -242,7 +242,7 @@ def check_inbound(inbound: Inbound, config: QueueConfig) -> None:
         raise InboundError("the text or the ID of the message is not valid Unicode. Rewrite the message.") from None
     if size > config.message_max_bytes:
         raise MessageTooLarge(
-            f"the message has {size:,} bytes, but at most {config.message_max_bytes:,} are accepted "
+            f"the message is {size:,} bytes, but messages are limited to {config.message_max_bytes:,} bytes "
             "(queue.message_max_bytes). Shorten it.",
             size_bytes=size,
             max_bytes=config.message_max_bytes,

@@ -142,8 +142,8 @@ class Failovers:
                         "message.lost",
                         session=message.session,
                         message_id=message.message_id,
-                        reason="this message was lost when Redis changed its master server; the sender must send the "
-                        "message again",
+                        reason="this message was lost when Redis switched to another master; the sender must send "
+                        "the message again",
                     )
 
     async def _keep(self, message: _Message) -> None:

@@ -89,8 +89,8 @@ class MasterPool(SentinelConnectionPool):
             ) from error
         except redis_errors.ResponseError as error:
             raise redis_errors.ConnectionError(
-                f"a server in redis.url is not a Redis Sentinel ({error}). Correct the addresses, or use "
-                "redis:// for a server without sentinels"
+                f"a server in redis.url is not a Redis Sentinel ({error}). Correct the addresses, or use redis:// for "
+                "a single server without sentinels"
             ) from error
         # Compared without a wait in between: several connections are opened at a time.
         before, self._told = self._told, (host, port)

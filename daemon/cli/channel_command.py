@@ -52,8 +52,8 @@ class Row:
 def channel() -> None:
     """Show the channels, and approve or ban people.
 
-    ID is the ID of a person or group on the platform. The bot's answer to /whoami shows the person's ID after
-    the colon.
+    ID is the ID of a person or group on the platform. In the bot's reply to /whoami, the ID is the part after the
+    colon.
     """
 
 
@@ -62,7 +62,7 @@ def channel() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
-    """List the channels, each with its access rule, pending replies, and the process that sends the replies."""
+    """List the channels, and show the access policy, pending replies and sending process of each channel."""
     rows = with_process(ctx, lambda process: read_channels(process, check=check), makes=False)
     if as_json:
         print_json([asdict(row) for row in rows])
@@ -106,7 +106,7 @@ def pair(ctx: click.Context, name: str, code: str | None, *, wanted: str | None,
     approved."""
     if bool(code) == bool(wanted):
         raise click.UsageError(
-            "give either CODE (the pairing code that the person received) or --id (the person's ID on the platform)"
+            "use either CODE (the pairing code that the person received) or --id (the person's ID on the platform)"
         )
     config = _push(ctx, name)
     if wanted:
@@ -161,8 +161,8 @@ def _push(ctx: click.Context, name: str) -> "PushConfig":
         raise ConfigError(f"channel {name} was not found. Choose one of: {', '.join(channels)}.")
     if not isinstance(config, PushConfig):
         raise InboundError(
-            f"{name} is not a channel of a chat platform and accepts messages from anyone, so you cannot approve or "
-            "ban people on it"
+            f"{name} is not a chat-platform channel. The channel accepts messages from anyone, so you cannot approve "
+            "or ban people on it"
         )
     return config
 
@@ -189,8 +189,8 @@ async def _by_code(bus: "Bus", config: "Config", name: str, channel: "PushConfig
         why = "too many wrong codes were entered. Try again in ten minutes"
         if found == "wrong":
             why = (
-                f"code {code} is wrong, was already used, or is older than {round(VALID_S / 60)} minutes. "
-                "Ask for a new code"
+                f"code {code} is wrong, has already been used, or is older than {round(VALID_S / 60)} minutes. Ask "
+                "for a new code"
             )
         raise InboundError(f"channel {name}: {why}, or approve the person with --id.")
     line = welcome(found, code=code, language=config.bots[channel.bot].language, correlation=secrets.token_hex(8))
@@ -256,5 +256,5 @@ async def _health(process: "Process", name: str, config: "PushConfig") -> tuple[
             health = await adapter.health()
             return health.ok, health.text
     return False, (
-        f"the platform did not answer within {CHECK_TIMEOUT_S:g} s. Check the network and the platform's status page"
+        f"the platform did not respond within {CHECK_TIMEOUT_S:g} s. Check the network and the platform's status page"
     )

@@ -32,7 +32,7 @@ FOR_OUTPUT = "channels.terminal.terminal_style:for_output"
 def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
     # Not a number is in every range: it compares with none of its ends.
     if value is not None and math.isnan(value):
-        raise click.BadParameter("the number of seconds must be a number, not nan.")
+        raise click.BadParameter("the number of seconds cannot be nan. Enter a number.")
     return value
 
 
@@ -54,11 +54,11 @@ def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -
     "--json",
     "as_json",
     is_flag=True,
-    help=("Print JSON with id, session and status, and with reply if --wait is given."),
+    help=("Print JSON with id, session and status, and with reply if --wait is used."),
 )
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
-    """Send TEXT (- reads standard input) to SESSION. A session name without a channel belongs to the terminal.
+    """Send TEXT (- reads standard input) to SESSION. Without a channel prefix, SESSION is a terminal session.
 
     The command prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer arrived
     within S seconds.
@@ -83,7 +83,7 @@ def _text(given: str) -> str:
 async def _plainly(sending: Any, wait_s: float | None) -> None:
     click.echo(sending.sent.id)
     if sending.sent.status == "duplicate":
-        tell("millpond: duplicate: a message with this ID was accepted before. Nothing was sent.", err=True)
+        tell("millpond: duplicate: a message with this ID has already been accepted. Nothing was sent.", err=True)
     if wait_s is not None:
         for_output: Any = load(FOR_OUTPUT)
         reply = (await sending.reply(limit_s=wait_s)).reply

@@ -37,15 +37,14 @@ def data() -> None:
     "--leave-out",
     multiple=True,
     metavar="NAME",
-    help="Leave this damaged session, memory, key or file out of the backup. To leave out several names, repeat the "
-    "option.",
+    help="Omit this damaged session, memory, key or file from the backup. To omit several names, repeat the option.",
 )
 @JSON
 @click.pass_context
 def backup(
     ctx: click.Context, folder: Path, *, with_config: bool, verify: bool, leave_out: tuple[str, ...], as_json: bool
 ) -> None:
-    """Write a backup into the new folder FOLDER. Millpond keeps running meanwhile.
+    """Write a backup to the new folder FOLDER. Millpond keeps running meanwhile.
 
     The backup contains the data in Redis, the archive, and the workspaces of the configured bots. The workspaces
     include the bots' memory and received files. The backup contains the configuration only if you add --with-config.
@@ -121,8 +120,7 @@ def _end(ctx: click.Context, manifest: "Manifest", losses: "Sequence[Loss]") -> 
     if losses:
         tell(
             f"Neither Redis nor the archive in {manifest.archive} contains the missing data. Keep the older backups, "
-            "and "
-            "restore the missing files of the archive from an older backup.",
+            "and restore the missing archive files from an older backup.",
             err=True,
         )
     if manifest.damaged:
@@ -154,7 +152,7 @@ def _list(lines: "Sequence[str]") -> None:
 @click.option(
     "--replace",
     is_flag=True,
-    help="Delete the existing data first. If --replace is not given, the database must be empty.",
+    help="Delete the existing data first. Without --replace, the database must be empty.",
 )
 @click.option("--files/--no-files", default=True, help="Also restore the archive and the workspaces.")
 @JSON
@@ -164,7 +162,7 @@ def restore(
 ) -> None:
     """Restore the database and its files from the backup in FOLDER.
 
-    Stop all processes of this database first. If the restore is interrupted, run the command again.
+    First stop all processes that use this database. If the restore is interrupted, run the command again.
     """
     import anyio
 
@@ -209,7 +207,7 @@ def restore(
 @click.option(
     "--repair",
     is_flag=True,
-    help="Repair all problems that Millpond can repair. If --repair is not given, problems are only listed.",
+    help="Repair all problems that Millpond can repair. Without --repair, problems are only listed.",
 )
 @click.option("--deep", is_flag=True, help="Also read every archive file and compare its messages with Redis.")
 @JSON

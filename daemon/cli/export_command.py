@@ -130,8 +130,8 @@ async def _scopes(process: "Process", key: str, person: str, scope: str) -> "Seq
         is_there = await process.bus.call("EXISTS", process.bus.keys.memory(scope))
         if not is_there and not await sessions_of(process.bus, [scope]):
             raise InboundError(
-                f"scope {scope} was not found: no session uses it. `millpond session show SESSION` shows "
-                "a session's scope."
+                f"scope {scope} was not found: no session uses it. To see a session's scope, run `millpond session "
+                "show SESSION`."
             )
         found = [scope]
     families = [await family(process.bus, one) for one in found]

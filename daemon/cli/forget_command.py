@@ -60,9 +60,9 @@ def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -
 def forget_memory(
     ctx: click.Context, name: str, *, what: str | None, only: str | None, yes: bool, as_json: bool
 ) -> None:
-    """Delete the text WHAT from all data of a memory. If WHAT is not given, delete all data of the memory.
+    """Delete the text WHAT from all of a memory's data. Without WHAT, delete all of the memory's data.
 
-    This data consists of the memory itself, its history, notes, conversations and files.
+    A memory's data consists of the memory itself, its history, notes, conversations and files.
     """
     if only and not what:
         raise click.UsageError("--only can be used only together with WHAT, because --only selects matches of WHAT")

@@ -42,7 +42,7 @@ OVERSIZED_SHARE = 0.6
 @click.option("--json", "as_json", is_flag=True, help="Print JSON: session, scope, messages, tokens.")
 @click.pass_context
 def generate(ctx: click.Context, name: str, *, messages: int, oversized: int, seed: int, as_json: bool) -> None:
-    """Create SESSION with an artificial conversation. A session name without a channel belongs to the terminal.
+    """Create SESSION with an artificial conversation. Without a channel prefix, SESSION is a terminal session.
 
     The conversation is in English and Chinese, contains tool calls, and is stored like a real conversation. The
     command fails if the session already exists.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--data-dir", metavar="DIR", help="Folder for all data. Default: ~/.millpond.")
 @click.option("--bot", metavar="NAME", help="Name of the bot. Default: pond.")
-@click.option("--language", type=click.Choice(["en", "zh"]), help="Language of the bot's own messages.")
+@click.option("--language", type=click.Choice(["en", "zh"]), help="Language of the bot's built-in messages.")
 @click.option("--time-zone", metavar="ZONE", help="IANA time zone, such as Europe/Berlin. Default: this machine's.")
 @click.option(
     "--workspace",
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     help="The bot's folder. Folder for the bot's files. Default: bots/NAME in the data directory.",
 )
 @click.option("--offline", is_flag=True, help="Use no language model. The offline mock model answers.")
-@click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model's server.")
-@click.option("--model-url", metavar="URL", help="Address of the model's server, such as https://api.openai.com/v1.")
-@click.option("--model", metavar="NAME", help="Name of the model.")
+@click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model server.")
+@click.option("--model-url", metavar="URL", help="Server address, such as https://api.openai.com/v1.")
+@click.option("--model", metavar="NAME", help="Model name.")
 @click.option(
     "--model-key",
     metavar="KEY",
-    help="API key of the model. A file is safer, because other users can see command lines.",
+    help="API key for the model server. A file is safer because other users of this machine can see command lines.",
 )
 @click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
 @click.option(
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
 )
 @click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
 @click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack (default if a Slack token is set).")
-@click.option("--slack-token", metavar="TOKEN", help="Bot token of the Slack app, xoxb-…. A file is safer.")
+@click.option("--slack-token", metavar="TOKEN", help="The Slack app's bot token (xoxb-…). A file is safer.")
 @click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
-@click.option("--slack-app-token", metavar="TOKEN", help="App-level token of the Slack app, xapp-…, for Socket Mode.")
+@click.option("--slack-app-token", metavar="TOKEN", help="The Slack app's app-level token (xapp-…) for Socket Mode.")
 @click.option("--slack-app-token-file", metavar="FILE", help="File with the app-level token. It is copied.")
 @click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events. Use - for Socket Mode.")
-@click.option("--slack-signing-secret", metavar="SECRET", help="Signing secret of the Slack app. A file is safer.")
+@click.option("--slack-signing-secret", metavar="SECRET", help="The Slack app's signing secret. A file is safer.")
 @click.option("--slack-signing-secret-file", metavar="FILE", help="File with the signing secret. It is copied.")
 @click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api, for tests.")
 @click.option(
@@ -70,27 +70,27 @@ if TYPE_CHECKING:
 @click.option(
     "--discord/--no-discord", default=None, help="Connect the bot to Discord (default if a Discord token is set)."
 )
-@click.option("--discord-token", metavar="TOKEN", help="Token of the Discord bot. A file is safer.")
+@click.option("--discord-token", metavar="TOKEN", help="Discord bot token. A file is safer.")
 @click.option("--discord-token-file", metavar="FILE", help="File with the token. It is copied.")
 @click.option("--discord-url", metavar="URL", help="API to use instead of https://discord.com/api/v10, for tests.")
 @click.option(
     "--discord-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: discord."
 )
-@click.option("--discord-owner", metavar="ID", help="Your Discord user ID. Default: the owner of the app.")
+@click.option("--discord-owner", metavar="ID", help="Your Discord user ID. Default: the app owner's ID.")
 @click.option("--feishu/--no-feishu", default=None, help="Connect the bot to Feishu or Lark.")
-@click.option("--feishu-app-id", metavar="ID", help="App ID of the Feishu app, cli_….")
-@click.option("--feishu-app-secret", metavar="SECRET", help="App Secret of the Feishu app. A file is safer.")
+@click.option("--feishu-app-id", metavar="ID", help="The Feishu app's App ID (cli_…).")
+@click.option("--feishu-app-secret", metavar="SECRET", help="The Feishu app's App Secret. A file is safer.")
 @click.option("--feishu-app-secret-file", metavar="FILE", help="File with the App Secret. It is copied.")
 @click.option("--feishu-events-url", metavar="URL", help="URL to which Feishu sends events. Use - for none.")
-@click.option("--feishu-encrypt-key", metavar="KEY", help="Encrypt Key of the Feishu app. A file is safer.")
+@click.option("--feishu-encrypt-key", metavar="KEY", help="The Feishu app's Encrypt Key. A file is safer.")
 @click.option("--feishu-encrypt-key-file", metavar="FILE", help="File with the Encrypt Key. It is copied.")
-@click.option("--feishu-url", metavar="URL", help="Server of the API: feishu, lark, or an address. Default: feishu.")
+@click.option("--feishu-url", metavar="URL", help="API server: feishu, lark, or an address. Default: feishu.")
 @click.option("--feishu-channel", metavar="NAME", help="Name of the channel's section. Default: feishu.")
 @click.option("--feishu-owner", metavar="ID", help="Your open_id in the Feishu app, ou_…, to skip pairing.")
-@click.option("--web-search", metavar="PROVIDER", help="Provider of web search: brave, tavily, searxng or none.")
-@click.option("--web-key", metavar="KEY", help="API key of the provider of web search. A file is safer.")
+@click.option("--web-search", metavar="PROVIDER", help="Web search provider: brave, tavily, searxng or none.")
+@click.option("--web-key", metavar="KEY", help="API key for the web search provider. A file is safer.")
 @click.option("--web-key-file", metavar="FILE", help="File with the API key. It is copied.")
-@click.option("--web-url", metavar="URL", help="Address of the SearXNG server, or of the provider.")
+@click.option("--web-url", metavar="URL", help="Address of the SearXNG server or the search provider.")
 @click.option("--web-fetch/--no-web-fetch", default=None, help="Let the bot read public web pages.")
 @click.option(
     "--voice-url", metavar="URL", help="Server for voice messages, with OpenAI's API for audio. Use - for none."
@@ -120,7 +120,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Import a nanobot or OpenClaw installation.",
 )
-@click.option("--memory-of", metavar="CHANNEL:ID", help="Person who gets the imported memory. Default: the owner.")
+@click.option("--memory-of", metavar="CHANNEL:ID", help="Person who receives the imported memory. Default: the owner.")
 @click.option("--no-test", "test", flag_value=False, default=True, help="Do not test the model and the tokens.")
 @click.option(
     "--yes", is_flag=True, help="Ask no questions: use flags, existing values and defaults, and change existing files."
@@ -244,7 +244,7 @@ def _fill_workspace(asker: "Asker", answers: "Answers", config: "Config", found:
         skills = sorted({name.split("/")[1] for name in copied.taken if name.startswith("skills/")})
         plain = [name for name in copied.taken if not name.startswith("skills/")]
         _tell(asker, "Imported into the workspace", [*plain, *(f"skill {name}" for name in skills)])
-        _tell(asker, "Not imported, because the bot's workspace already contains a file with this name", copied.there)
+        _tell(asker, "Not imported because the bot's workspace already contains a file with this name", copied.there)
     owner = answers.owner
     values = {
         "bot": answers.bot,
@@ -275,10 +275,10 @@ def _whose(flags: "Flags", asker: "Asker", answers: "Answers", config: "Config",
                 return str(error)
             return ""
 
-        question = "Person who owns the imported memory (<channel>:<sender>, as shown by /whoami; - for nobody)"
+        question = "Person who owns the imported memory (<channel>:<sender>, as shown by /whoami; - for no one)"
         identity = asker.text(question, flag="--memory-of", given=None, default="-", check=check)
     if identity in ("", "-"):
-        asker.say("The old bot's memory was not imported. Name the owner of the memory with --memory-of CHANNEL:ID.")
+        asker.say("The old bot's memory was not imported. Specify the memory's owner with --memory-of CHANNEL:ID.")
         return ""
     return scope_in(config, answers.bot, identity)
 
@@ -333,7 +333,7 @@ def _tell_next(asker: "Asker", ctx: click.Context, place: "ConfigPlace", answers
         link = f", or here: {answers.slack.link}" if answers.slack.link else ""
         asker.say(f"Then send a message to {printable(answers.slack.name)}, under Apps in Slack{link}")
     if answers.discord and answers.discord.link:
-        asker.say(f"Then add the bot to a Discord server, or write to it directly: {answers.discord.link}")
+        asker.say(f"Then add the bot to a Discord server, or send it a direct message: {answers.discord.link}")
     if answers.model is None:
         asker.say("Without a model, the offline mock model answers. Run `millpond init` again when you have a model.")
     if answers.telegram and answers.telegram.owner is None:

@@ -36,7 +36,7 @@ class NamedMemory:
 
 @click.group()
 def memory() -> None:
-    """Show and change the memories of bots.
+    """Show and change the bots' memories.
 
     SCOPE names a memory, as shown by `millpond session show`. SESSION selects the memory that the session uses.
     """
@@ -48,7 +48,7 @@ def memory() -> None:
 @click.option(
     "--history",
     is_flag=True,
-    help="Show HISTORY.md instead. The history has an entry for each consolidated part of a conversation.",
+    help="Show HISTORY.md instead. The history contains one entry for each consolidated part of a conversation.",
 )
 @click.option("--notes", is_flag=True, help="Show the daily notes instead of MEMORY.md.")
 @JSON
@@ -77,14 +77,14 @@ def show(ctx: click.Context, name: str, *, version: int | None, history: bool, n
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest versions.",
+    help="Maximum number of recent versions to show.",
 )
 @JSON
 @click.pass_context
 def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
     """List the versions of MEMORY.md and the cause of each version.
 
-    A star marks the current version. "+" and "-" show the number of characters in added and removed lines.
+    An asterisk (*) marks the current version. "+" and "-" show the number of characters in added and removed lines.
     """
     rows = _with_memory(ctx, name, lambda named: _log(named, limit))
     if as_json:
@@ -101,7 +101,7 @@ def log_(ctx: click.Context, name: str, *, limit: int, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_json: bool) -> None:
-    """Show the changes of MEMORY.md from version A to version B, or to the current version. Version 0 is empty."""
+    """Show the changes to MEMORY.md from version A to version B, or to the current version. Version 0 is empty."""
     shown = _with_memory(ctx, name, lambda named: _diff(named, first, second))
     if as_json:
         print_json(shown)
@@ -115,7 +115,7 @@ def diff(ctx: click.Context, name: str, *, first: int, second: int | None, as_js
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> None:
-    """Make the text of version N the current MEMORY.md, even if version N was rejected. The text gets a new version
+    """Make version N of MEMORY.md the current version, even if version N was rejected. The text gets a new version
     number."""
 
     async def change(named: NamedMemory) -> int:
@@ -131,7 +131,7 @@ def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> No
     "--file", "path", type=click.Path(path_type=Path), help="Read the text from a file; - reads standard input."
 )
 @click.option(
-    "--of", type=click.IntRange(0), metavar="N", help="Version on which the edit is based. Default: the current one."
+    "--of", type=click.IntRange(0), metavar="N", help="Version that the edit is based on. Default: the current one."
 )
 @JSON
 @click.pass_context
@@ -182,8 +182,7 @@ async def scope_named(ctx: click.Context, bus: "Bus", name: str) -> str:
         session = key_of(ctx, name)
     except BadSessionKey as error:
         raise InboundError(
-            f"{name} is neither the name of a memory (scope) nor the name of a session. `millpond session list` shows "
-            "the sessions."
+            f"no memory (scope) or session is named {name}. To list all sessions, run `millpond session list`."
         ) from error
     state = await SessionReader(bus).state(session)
     scope = state.scope or await _scope_of_person(bus, [f"{bot}:person:{session}" for bot in loaded(ctx).config.bots])

@@ -71,7 +71,7 @@ COUNTS = ("memory", "history", "recall", "archive", "unsearched", "pinned")
     type=click.IntRange(1),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest consolidations.",
+    help="Maximum number of recent consolidations to show.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -80,7 +80,7 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
 
     "kept" is the share of items that are still found in MEMORY.md, in the history or by a search. The items below the
     table were found only in archived messages. "quiz" shows the number of correct answers and the number of questions.
-    If SESSION is given, only the consolidations of this session are shown.
+    With SESSION, only this session's consolidations are shown.
     """
 
     async def audits(process: "Process") -> list[dict[str, Any]]:

@@ -28,16 +28,16 @@ def _person(ctx: click.Context, option: click.Parameter, value: str) -> str:
     metavar="PERSON",
     default="",
     callback=_person,
-    help="Log in as PERSON, which is a name from the section [people] or any other name. All conversations of a "
+    help="Log in as PERSON, which is a name from the [people] section or any other name. All conversations of a "
     "person share one memory.",
 )
 @click.pass_context
 def page(ctx: click.Context, channel: str | None, person: str) -> None:
     """Print a link that logs a browser in to the web page. The login link works once and expires after ten minutes.
 
-    Anyone who opens the link can read every conversation and use every function of the page. The browser stays logged
-    in for 30 days. If the channel has other addresses (allowed_hosts), you can replace the host in the link with one
-    of these addresses.
+    Anyone who opens the link can read every conversation and use all of the page's functions. The browser stays logged
+    in for 30 days. If the channel has other host names (allowed_hosts), you can replace the host in the link with one
+    of them.
     """
     for shown in with_bus(ctx, lambda bus: _links(ctx, bus, channel, person)):
         click.echo(shown)

@@ -36,7 +36,7 @@ def person() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List linked people: each shared memory, and the identities that share it."""
+    """List each shared memory and the linked identities that share it."""
     rows = with_bus(ctx, _links)
     if as_json:
         print_json({"links": rows})
@@ -69,8 +69,10 @@ def show(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> No
 @JSON
 @click.pass_context
 def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json: bool) -> None:
-    """Link PERSON and OTHER, so that a bot treats them as one person. The memory of OTHER is merged into the memory
-    of PERSON."""
+    """Link PERSON and OTHER, so that bots treat both identities as one person.
+
+    The memory of OTHER is merged into the memory of PERSON.
+    """
 
     async def asked(process: "Process") -> str:
         from daemon.people import LinkRequests
@@ -81,7 +83,7 @@ def link(ctx: click.Context, into: str, other: str, *, bot: str | None, as_json:
     if as_json:
         print_json(record)
     else:
-        tell(f"{other} now shares the memory of {into}")
+        tell(f"{other} now shares {into}'s memory")
 
 
 @person.command()
@@ -97,7 +99,7 @@ def unlink(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> 
 
         job = await LinkRequests(process).unlink(_scope(process, name, bot), by=author()[0])
         if job is None:
-            raise JobRefused(f"{name} is not linked with anyone. `millpond person list` shows the linked people.")
+            raise JobRefused(f"{name} is not linked to anyone. To list the linked people, run `millpond person list`.")
         return job
 
     record = with_process(ctx, lambda process: _done(process, asked))
@@ -134,7 +136,7 @@ async def _shown(process: "Process", scope: str) -> dict[str, Any]:
     sessions = await sessions_of(process.bus, set(family))
     if not sessions and len(family) == 1 and not await process.bus.call("EXISTS", process.bus.keys.memory(scope)):
         raise InboundError(
-            f"{scope}: this person has never sent a message. `millpond session list` shows the sessions."
+            f"{scope}: this person has never sent a message. To list all sessions, run `millpond session list`."
         )
     identities = [
         {"scope": each, "sessions": sorted(session for session, own in sessions.items() if own == each)}
@@ -167,5 +169,5 @@ def _scope(process: "Process", name: str, bot: str | None) -> str:
     channel = process.config.channels.get(key.channel)
     owner = bot or (channel.bot if channel else None)
     if owner is None:
-        raise InboundError(f"{name}: channel {key.channel!r} is not in this configuration. Name the bot with --bot.")
+        raise InboundError(f"{name}: channel {key.channel!r} is not in this configuration. Specify the bot with --bot.")
     return person_scope(owner, key.channel, key.chat)

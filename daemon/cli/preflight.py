@@ -64,7 +64,7 @@ def missing_programs(config: Config) -> Iterator[ConfigProblem]:
             if wanted.command and not program_found(wanted):
                 text = f"program {wanted.command!r} was not found or cannot be run"
                 path = f"bots.{name}.mcp.{server}.command"
-                yield ConfigProblem(path, f"{text}. Install the program, or write its full path.")
+                yield ConfigProblem(path, f"{text}. Install the program, or specify its full path.")
 
 
 def program_found(server: "McpConfig") -> bool:
@@ -88,7 +88,7 @@ def _folder(path: str, folder: "Path") -> Iterator[ConfigProblem]:
     if not there.is_dir():
         yield ConfigProblem(path, f"{there} is not a folder. Move the file, or set another folder")
     elif there != folder and not os.access(there, os.W_OK | os.X_OK):
-        text = f"{folder} cannot be created, because {there} cannot be written. Change the permissions of {there}"
+        text = f"{folder} cannot be created because {there} is not writable. Change the permissions of {there}"
         yield ConfigProblem(path, f"{text}, or set another folder")
 
 

@@ -26,7 +26,7 @@ DEAD_LIMIT = click.option(
     type=click.IntRange(1, 10_000),
     default=50,
     show_default=True,
-    help="Show at most this many of the newest dead letters.",
+    help="Maximum number of recent dead letters to show.",
 )
 ONE = click.argument("name", metavar="[ID]", required=False)
 REASON = click.option(
@@ -112,7 +112,7 @@ def _choice(name: str | None, reason: str | None, *, everything: bool) -> "Lette
     from daemon.bus import LetterSelection
 
     if (name is not None) + (reason is not None) + everything != 1:
-        raise click.UsageError("give exactly one of ID, --reason and --all")
+        raise click.UsageError("use exactly one of ID, --reason and --all")
     return LetterSelection(names=() if name is None else (name,), reason=reason, everything=everything)
 
 
@@ -178,12 +178,12 @@ LIMIT = 100
     type=click.IntRange(1, 1_000),
     default=LIMIT,
     show_default=True,
-    help="Show at most this many of the newest finished jobs.",
+    help="Maximum number of recently finished jobs to show.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, with the result of each job.")
 @click.pass_context
 def jobs(ctx: click.Context, *, limit: int, as_json: bool) -> None:
-    """List jobs (linking, forgetting): unfinished jobs first, then the jobs of the last 30 days."""
+    """List linking and forgetting jobs: unfinished jobs first, then jobs from the last 30 days."""
 
     async def read(process: "Process") -> "list[JobRecord]":
         from daemon.jobs import Jobs
@@ -216,7 +216,7 @@ def queue() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def list_(ctx: click.Context, *, as_json: bool) -> None:
-    """List the pending messages by partition and in total, and the reasons why sessions are parked."""
+    """Show the number of pending messages, per partition and in total, and why sessions are parked."""
     from daemon.overview import BACKING_OFF, Lengths, push_channels, read_queues
 
     channels = push_channels(loaded(ctx).config)
@@ -241,15 +241,15 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     type=click.IntRange(1, 10_000),
     default=UNKNOWN_SHOWN,
     show_default=True,
-    help="Show at most this many of the newest reply parts.",
+    help="Maximum number of recent reply parts to show.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List parts of replies with unknown delivery status, newest last.
 
-    "resent": the part was sent again and may have arrived twice. If Millpond can search the platform, it sends a "
-    "part again only if the search did not find the part.
+    "resent": the part was sent again and may have arrived twice. If Millpond can search the platform, it sends a
+    part again only if the search did not find the part.
     "given up": sending was interrupted again, and the part was not sent again.
     "preview": the chat may still show an unfinished version above the final reply.
     """

@@ -201,7 +201,7 @@ def _introduce(link: BlockingClient, target: Target) -> None:
     for greeting in greetings:
         reply = link.call(*greeting)
         if isinstance(reply, Refusal):
-            raise BusUnavailable(f"Redis refused {greeting[0]}: {reply}")
+            raise BusUnavailable(f"Redis rejected {greeting[0]}: {reply}")
 
 
 def _open(target: Target) -> BlockingClient:

@@ -11,7 +11,7 @@ from daemon.cli.command_setup import loaded
 def redis_cli(ctx: click.Context, args: tuple[str, ...]) -> None:
     """Open an interactive prompt for the configured Redis server, or run one command (ARGS).
 
-    If the embedded server is used and is not running, it is started.
+    If Millpond uses the embedded server and the server is not running, the command starts it.
     """
     import anyio
 

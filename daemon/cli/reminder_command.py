@@ -32,7 +32,7 @@ def reminder() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
-    """List the reminders of SESSION, or of all sessions, the next one first."""
+    """List the reminders in SESSION, or in all sessions, soonest first."""
     session = key_of(ctx, name) if name else ""
     rows = with_bus(ctx, lambda bus: _rows(bus, session))
     if as_json:
@@ -48,9 +48,9 @@ def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
 @SESSION
 @click.argument("when")
 @click.argument("text")
-@click.option("--prompt", is_flag=True, help="Let the bot answer TEXT at this time. Default: send TEXT as it is.")
+@click.option("--prompt", is_flag=True, help="Have the bot respond to TEXT at this time. Default: send TEXT unchanged.")
 @click.option("--repeat", default="", help="Recurrence rule, such as weekdays, FREQ=WEEKLY;BYDAY=MO or cron 0 8 * * 1.")
-@click.option("--time-zone", "zone", help="IANA name of the time zone of WHEN. Default: the time zone of the bot.")
+@click.option("--time-zone", "zone", help="IANA name of WHEN's time zone. Default: the bot's time zone.")
 @JSON
 @click.pass_context
 def add(  # noqa: PLR0913 - its arguments and options
@@ -104,7 +104,10 @@ def _act(ctx: click.Context, session: str, reminder_id: str, action: Literal["pa
         reminders = _reminders(bus)
         stored = await reminders.get(session, reminder_id)
         if stored is None:
-            text = f"reminder {reminder_id} was not found in session {session}. `millpond reminder list` lists the IDs."
+            text = (
+                f"reminder {reminder_id} was not found in session {session}. To list the IDs, run `millpond "
+                "reminder list`."
+            )
             raise InboundError(text)
         after = await act(reminders, action, stored)
         return after.due if after else ""
@@ -159,5 +162,5 @@ async def _place(process: "Process", session: str) -> "ReminderPlace":
     place = await place_in(process.bus, config, session) if config else None
     if place is None:
         text = "was not found" if config else "belongs to a channel that is not in this configuration"
-        raise InboundError(f"session {session} {text}. `millpond session list` shows the sessions.")
+        raise InboundError(f"session {session} {text}. To list all sessions, run `millpond session list`.")
     return place

@@ -31,7 +31,7 @@ def print_prompt(shown: dict[str, Any]) -> None:
     counts = {part: tokens for part, tokens in parts.items() if part != "free"} | totals
     table(("part", "tokens"), [(part, f"{tokens:,}") for part, tokens in counts.items()])
     for each in shown["missing_servers"]:
-        tell(f"the tools of the tool server {each['server']} are missing: {each['reason']}")
+        tell(f"the tools from tool server {each['server']} are missing: {each['reason']}")
     for each in shown["unreadable"]:
         tell(f"without {each['path']}: {each['reason']}")
     for section in shown["system"]:
@@ -85,7 +85,7 @@ def session() -> None:
     type=click.IntRange(1),
     default=50,
     show_default=True,
-    help="Show at most this many of the most recently active sessions.",
+    help="Maximum number of recently active sessions to show.",
 )
 @JSON
 @click.pass_context
@@ -110,12 +110,12 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @click.option(
     "--prompt",
     is_flag=True,
-    help="Show the parts of the session's next prompt and their sizes in tokens, instead of messages.",
+    help="Instead of messages, show the parts of the session's next prompt with their sizes in tokens.",
 )
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt: bool, as_json: bool) -> None:
-    """Show the state of SESSION and its messages. A session name without a channel belongs to the terminal.
+    """Show the state of SESSION and its messages. Without a channel prefix, SESSION is a terminal session.
 
     A diagram shows which messages are already summarized in memory, and how close the prompt is to the next
     consolidation (summary).
@@ -199,8 +199,8 @@ async def unknown(bus: "Bus", key: str) -> str:
 
     names = [name for name, _ in await SessionReader(bus).sessions(limit=NEAREST_AMONG)]
     near = difflib.get_close_matches(key, names, n=3)
-    meant = f". Did you mean {' or '.join(near)}?" if near else ". `millpond session list` shows all sessions."
-    return f"session {key} was not found: nobody has sent a message to this session{meant}"
+    meant = f". Did you mean {' or '.join(near)}?" if near else ". To list all sessions, run `millpond session list`."
+    return f"session {key} was not found: no one has sent a message to this session{meant}"
 
 
 def _moment(at_ms: int) -> str:

@@ -20,18 +20,18 @@ WIDTH = 32
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def trace(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Show the trace of a turn: waiting, model calls, tool calls, commit and delivery, with durations.
+    """Show the trace of a turn, with the durations of waiting, model calls, tool calls, commit and delivery.
 
-    ID is the ID of a message, a correlation ID from the log, or SESSION#TURN, where TURN is the index of the turn's
-    first message. Traces of the last 100 turns of a session are kept for a week.
+    ID is a message ID, a correlation ID from the log, or SESSION#TURN, where TURN is the index of the turn's
+    first message. For each session, the traces of the last 100 turns are kept for one week.
     """
     from daemon.traces import Traces, told
 
     found = with_bus(ctx, lambda bus: Traces(bus).find(name))
     if found is None:
         raise InboundError(
-            f"{name}: no trace was found. Traces of the last 100 turns of a session are kept for a "
-            "week. If the session has been inactive for a long time, name the turn as SESSION#TURN."
+            f"{name}: no trace was found. For each session, the traces of the last 100 turns are kept for one week. "
+            "If the session has been inactive for a long time, specify the turn as SESSION#TURN."
         )
     if as_json:
         print_json(told(found))
@@ -62,7 +62,7 @@ def print_trace(found: "FoundTrace") -> None:
     if trace.left_out:
         tell(f"{trace.left_out:,} more steps of this turn were not recorded")
     for each in trace.missing:
-        tell(f"the tools of server {each.server} are missing: {why_missing(each)}")
+        tell(f"the tools from tool server {each.server} are missing: {why_missing(each)}")
 
 
 def _name(row: "Row") -> str:

@@ -26,8 +26,8 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def transcript() -> None:
     """Show all messages of conversations, from the first message on, including archived messages.
 
-    NAME is a transcript, as shown by `transcript list SESSION`, or the path of a transcript file. If SESSION is given,
-    all messages of the session are shown.
+    NAME is a transcript, as shown by `transcript list SESSION`, or the path of a transcript file. With SESSION, all
+    messages in the session are shown.
     """
 
 
@@ -39,7 +39,7 @@ def transcript() -> None:
 @JSON
 @click.pass_context
 def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
-    """List the transcripts of SESSION. If SESSION is not given, list the sessions that have transcripts."""
+    """List the transcripts of SESSION. Without SESSION, list the sessions that have transcripts."""
     if name is None:
         rows = with_process(ctx, _sessions, makes=False)
         heads = ["session", "transcripts", "messages", "bytes", "newest"]
@@ -169,7 +169,7 @@ def _end(reasons: "Sequence[str]") -> None:
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Show at most this many of the newest hits.",
+    help="Maximum number of recent hits to show.",
 )
 @click.option("--all", "reads_all", is_flag=True, help="Read all archive files instead of the search index.")
 @JSON
@@ -177,11 +177,11 @@ def _end(reasons: "Sequence[str]") -> None:
 def search(  # noqa: PLR0913 - the options of the command
     ctx: click.Context, *, text: str, name: str | None, scope: str | None, limit: int, reads_all: bool, as_json: bool
 ) -> None:
-    """Search all stored messages for those that contain every word of TEXT, in upper or lower case.
+    """Search all stored messages for those that contain every word of TEXT, ignoring case.
 
-    The results are ordered by the last activity of their sessions. A word is also found inside longer words, because
-    Chinese has no spaces between words. Archived messages are searched in the search index, if the index contains all
-    messages of their session. The search index contains no tool calls and no long results of tools.
+    The results are ordered by the last activity of their sessions. Words are also found inside longer words, because
+    Chinese has no spaces between words. Archived messages are searched in the search index if the index contains all
+    messages of their session. The search index does not contain tool calls or long tool results.
     """
     if not text.split():
         raise click.UsageError("TEXT contains no word to search for")
@@ -241,7 +241,8 @@ async def _among(ctx: click.Context, process: "Process", name: str | None, scope
         found = await all_sessions(process.bus)
     elif not (found := await _of_scope(process, scope)):
         raise InboundError(
-            f"scope {scope} was not found: no session uses it. `millpond session show SESSION` shows a session's scope."
+            f"scope {scope} was not found: no session uses it. To see a session's scope, run `millpond "
+            "session show SESSION`."
         )
     return await _by_activity(process, found)
 
@@ -323,7 +324,7 @@ def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
     """Create a new session from the messages, named SESSION~1 (then ~2, …).
 
     You can continue the conversation in the new session. The messages keep their numbers (indexes). The command does
-    not change the memory. If the messages of the new session are summarized later, their content is added to the memory
+    not change the memory. If the new session's messages are summarized later, their content is added to the memory
     a second time.
     """
 

@@ -89,7 +89,7 @@ def worker() -> None:
     type=click.IntRange(1, 10_000),
     default=1_000,
     show_default=True,
-    help="Examine at most this many sessions.",
+    help="Maximum number of sessions to examine.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

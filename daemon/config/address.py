@@ -7,8 +7,8 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from daemon.config.secret import Secret
 
-SERVER = "expected http:// or https:// and a host, without a user or password"
-PUBLIC = "expected https://host/path, an address that the platform can reach, without a user or password"
+SERVER = "expected http:// or https:// and a host, without a user name or password"
+PUBLIC = "expected https://host/path, an address that the platform can reach, without a user name or password"
 
 SLACK = "slack.com"
 """Below it lies all that Slack names in its answers; see its pages on ``url_private`` and Socket Mode."""

@@ -84,7 +84,7 @@ def _problem(config: Config, identity: str) -> str:
     if bot is not None and bot.memory.scope not in ("auto", "person"):
         return (
             f"{got(identity)} talks to bots.{channel.bot}, whose memory.scope is "
-            f"{bot.memory.scope!r}. Only memories of persons can be linked: set memory.scope to "
+            f"{bot.memory.scope!r}. Only per-person memories can be linked: set memory.scope to "
             '"person", or remove this identity'
         )
     return ""
@@ -124,10 +124,10 @@ def _reranker_findings(config: Config) -> Iterator[ConfigProblem]:
         yield ConfigProblem(f"{_RERANKER}.api_key", text)
     needs = tuple(f"{_RERANKER}.{key}" for key in ("model", "base_url", "api_key", "api_key_file"))
     if (given.base_url or given.api_key) and not given.model:
-        text = "the key is not set. Set the model that ranks search results, such as rerank-v3.5"
+        text = "the key is not set. Set the model that reranks search results, such as rerank-v3.5"
         yield ConfigProblem(f"{_RERANKER}.model", text, needs)
     if given.model and not given.base_url:
-        text = "the key is not set. Set the address of the server that ranks search results, such as http://host/v1"
+        text = "the key is not set. Set the address of the server that reranks search results, such as http://host/v1"
         yield ConfigProblem(f"{_RERANKER}.base_url", text, needs)
 
 

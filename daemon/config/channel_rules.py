@@ -53,7 +53,7 @@ def _own_telegram(path: str, channel: TelegramConfig) -> Iterator[ConfigProblem]
         )
         yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file",))
     elif not _TOKEN.fullmatch(channel.token.reveal()):
-        text = "the value is not a bot token. BotFather's tokens consist of a number, a colon and letters"
+        text = "the value is not a bot token. A token from BotFather consists of a number, a colon and letters"
         yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file",))
     if not is_server(channel.base_url):
         yield ConfigProblem(f"{path}.base_url", SERVER)
@@ -79,10 +79,10 @@ _REACTION_NAME = re.compile(r":?[a-z0-9_+'-]{1,100}:?")
 
 WHERE_BOT_TOKEN = "copy the Bot User OAuth Token from Install App in the app's settings"  # noqa: S105 - a place
 WHERE_APP_TOKEN = (
-    "create an app-level token with the scope connections:write in the app's settings (Basic Information, App-Level "  # noqa: S105 - where one is found
-    "Tokens)"
+    "create an app-level token with the connections:write scope under Basic Information > App-Level Tokens in the "  # noqa: S105 - where one is found
+    "app's settings"
 )
-WHERE_SECRET = "copy the Signing Secret from Basic Information, App Credentials in the app's settings"  # noqa: S105 - where one is found
+WHERE_SECRET = "copy the Signing Secret from Basic Information > App Credentials in the app's settings"  # noqa: S105 - where one is found
 
 
 def slack_findings(config: Config) -> Iterator[ConfigProblem]:
@@ -108,7 +108,7 @@ def bot_token_problem(token: Secret) -> str:
             "from the manifest"
         )
     if text.startswith("xoxp-"):
-        return f"the value is a user's token, but a bot's token (xoxb-…) is needed: {WHERE_BOT_TOKEN}"
+        return f"the value is a user token, but a bot token (xoxb-…) is required: {WHERE_BOT_TOKEN}"
     return "" if _BOT_TOKEN.fullmatch(text) else f"the value is not a bot token (xoxb-…): {WHERE_BOT_TOKEN}"
 
 
@@ -121,7 +121,7 @@ def app_token_problem(token: Secret) -> str:
 def signing_secret_problem(secret: Secret) -> str:
     """The problem of the form of a signing secret; empty if none."""
     fine = _SIGNING_SECRET.fullmatch(secret.reveal())
-    return "" if fine else f"the value is not a signing secret, but a token or a part of a token: {WHERE_SECRET}"
+    return "" if fine else f"the value is a token or part of a token, not a signing secret: {WHERE_SECRET}"
 
 
 def _own(path: str, channel: SlackConfig) -> Iterator[ConfigProblem]:
@@ -157,7 +157,7 @@ def _heard(name: str, channel: SlackConfig, channels: Mapping[str, SlackConfig])
     """By a socket, by its own listener, or by the listener of the same app in another section."""
     path = f"channels.{name}"
     if channel.events.url and not channel.signing_secret:
-        text = f"this setting is missing, but events.url needs it to verify every request: {WHERE_SECRET}"
+        text = f"events.url requires this setting to verify every request, but the setting is missing: {WHERE_SECRET}"
         yield ConfigProblem(f"{path}.signing_secret", text, (f"{path}.signing_secret_file",))
     elsewhere = any(other.events.url and _same(other, channel) for other in channels.values())
     if not (channel.events.url or channel.app_token or elsewhere):

@@ -80,8 +80,8 @@ def _tables(path: Path) -> Table:
         raise ConfigError(f"{readable(str(path))}: the file is not valid TOML: {error}. Correct that line.") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(
-            f"{readable(str(path))}: the file cannot be parsed as TOML: a number is too long or "
-            "values are nested too deep. Simplify the file."
+            f"{readable(str(path))}: the file cannot be parsed as TOML: a number is too long, or values are nested "
+            "too deeply. Simplify the file."
         ) from error
 
 
@@ -89,8 +89,8 @@ def _text(path: Path) -> str:
     content = _content(path)
     if len(content) > MAX_BYTES:
         raise ConfigError(
-            f"{readable(str(path))}: the file is larger than {MAX_BYTES:,} bytes, so it is not a "
-            "configuration. Correct the path."
+            f"{readable(str(path))}: the file is larger than {MAX_BYTES:,} bytes, so it is not a configuration file. "
+            "Correct the path."
         )
     try:
         return content.decode("utf-8-sig")  # some editors put a byte order mark first, which TOML does not know
@@ -106,7 +106,7 @@ def _content(path: Path) -> bytes:
             return file.read(MAX_BYTES + 1)
     except IsADirectoryError as error:
         raise ConfigError(
-            f"{readable(str(path))} is a folder. Give the path of a file in this folder, such as "
+            f"{readable(str(path))} is a folder. Specify a file in this folder, such as "
             f"{readable(str(path / FILE_NAME))}."
         ) from error
     except FileNotFoundError as error:

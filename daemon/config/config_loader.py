@@ -76,15 +76,15 @@ def load(
 def _open_to_others(file: Path | None, inline: list[str]) -> Iterable[str]:
     if file and inline and readable_by_others(file.stat()):
         keys = ", ".join(map(readable, inline))
-        yield f"{readable(str(file))} holds secrets ({keys}) and can be read by other users. Run chmod 600 on it"
+        yield f"{readable(str(file))} contains secrets ({keys}) and can be read by other users. Run chmod 600 on it"
 
 
 def _open_channels(config: Config) -> Iterable[str]:
     for name, channel in config.channels.items():
         if isinstance(channel, WebConfig) and channel.enabled and channel.open:
             yield (
-                f"channels.{name}.open is true, so every user and program on this machine can read and write "
-                f"the conversations on channel {name}. Remove the key to require the token"
+                f"channels.{name}.open is true, so every user and program on this machine can read and write the "
+                f"conversations on channel {name}. Remove the open key to require the token"
             )
 
 
@@ -118,7 +118,10 @@ def _assign_bots(clean: Table, reading: ConfigReader) -> None:
             channel["bot"] = next(iter(bots))
             reading.sources[path] = "the only bot"
         elif bots:
-            text = f"this setting is missing, but there are several bots. Set this key to one of {', '.join(bots)}"
+            text = (
+                "this setting is missing, but it is required because several bots are configured. Set this key "
+                f"to one of {', '.join(bots)}"
+            )
             reading.refuse(path, text)
 
 

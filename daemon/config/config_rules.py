@@ -88,8 +88,8 @@ def _order(config: Config) -> Iterator[ConfigProblem]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            "the value must be less than lease_s, because otherwise leases expire while workers still hold "
-            f"them. Got {queue.renew_s} and {queue.lease_s}"
+            "the value must be less than lease_s; otherwise leases would expire while workers still hold them. Got "
+            f"{queue.renew_s} and {queue.lease_s}"
         )
         yield ConfigProblem("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:
@@ -113,7 +113,7 @@ def _ports(config: Config) -> Iterator[ConfigProblem]:
     taken = dict[tuple[str, int], str]()
     for section, host, port in wanted:
         if port and (other := taken.setdefault((host, port), section)) != section:
-            text = f"{port} is also used by {other}. Set a port that no other part of this process uses"
+            text = f"{port} is also used by {other}. Set a port that is not used by another part of this process"
             yield ConfigProblem(f"{section}.port", text, (f"{other}.port",))
 
 
@@ -181,9 +181,8 @@ def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
             text = (
-                "this setting is missing, and the API key of the bot's own model belongs to a different API. Set this "
-                "configuration key, "
-                f"{other.api.upper()}_API_KEY or base_url"
+                "this setting is missing, and the API key for the bot's own model is for a different API. Set this "
+                f"configuration key, {other.api.upper()}_API_KEY or base_url"
             )
             yield ConfigProblem(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _speech(f"{path}.transcription", bot, bot.transcription, "turns speech into text, such as whisper-1")
@@ -195,7 +194,9 @@ def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
 def _speech(path: str, bot: BotConfig, given: TranscriptionConfig | SpeechConfig, task: str) -> Iterator[ConfigProblem]:
     if given.base_url and not _is_address(given.base_url, _names_server):
         # Not shown: a password in an address is one of the things that is refused here.
-        text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
+        text = (
+            "expected http:// or https:// and a host, without a user name or password (a key belongs in api_key_file)"
+        )
         yield ConfigProblem(f"{path}.base_url", text)
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
@@ -221,7 +222,7 @@ def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Confi
             yield ConfigProblem(here, text, (f"{here}.command", f"{here}.url"))
         if server.url and not _is_address(server.url, _names_server):
             # Not shown: a password in an address is one of the things that is refused here.
-            text = "expected http:// or https:// and a host, without a user or password (a key belongs in headers)"
+            text = "expected http:// or https:// and a host, without a user name or password (a key belongs in headers)"
             yield ConfigProblem(f"{here}.url", text)
         if any("\0" in text for text in (server.command, *server.args)):
             yield ConfigProblem(f"{here}.command", "a program's name and arguments must not contain NUL")
@@ -261,7 +262,9 @@ def zone_problem(name: str) -> str:
 def _model(path: str, model: ModelConfig) -> Iterator[ConfigProblem]:
     if model.base_url and not _is_address(model.base_url, _names_server):
         # Not shown: a password in an address is one of the things that is refused here.
-        text = "expected http:// or https:// and a host, without a user or password (a key belongs in api_key_file)"
+        text = (
+            "expected http:// or https:// and a host, without a user name or password (a key belongs in api_key_file)"
+        )
         yield ConfigProblem(f"{path}.base_url", text)
     if not model.offline and not model.name:
         needs = (f"{path}.api_key", f"{path}.base_url", f"{path}.api_key_file")
@@ -296,8 +299,8 @@ def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[ConfigPr
     here = f"{path}.fallbacks[{place}]"
     if fallback.offline:
         text = (
-            "this fallback would never be used, because the bot's own model is the offline mock model, which does not "
-            f"fail. Set {path}.base_url or a key first"
+            "this fallback would never be used because the bot's own model is the offline mock model, which never "
+            f"fails. Set {path}.base_url or a key first"
         )
         yield ConfigProblem(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
@@ -328,14 +331,14 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
         yield ConfigProblem(f"{path}.host", "the value must not be empty. 0.0.0.0 listens on every address")
     elif not channel.token and not is_loopback(channel.host):
         text = (
-            f"this setting is missing, but {got(channel.host)} can be reached from other machines. Set token_file, "
-            "or set host to 127.0.0.1"
+            f"this setting is required because {got(channel.host)} can be reached from other machines. Set "
+            "token_file, or set host to 127.0.0.1"
         )
         yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file", f"{path}.host"))
     if channel.open and not is_loopback(channel.host):
         text = (
             f"an open channel accepts requests without a token, but {got(channel.host)} can be reached from other "
-            "machines. Remove open, or set host to 127.0.0.1"
+            "machines. Remove the open key, or set host to 127.0.0.1"
         )
         yield ConfigProblem(f"{path}.open", text, (f"{path}.host",))
     tokens = {
@@ -347,15 +350,15 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
         if text := secret_problem(token):
             yield ConfigProblem(f"{path}.{key}", text)
         if token and key != "token" and token == channel.token:
-            text = "the value is the same as token, which grants operator rights. Set another value"
+            text = "the value must differ from the token key, which grants operator rights. Set another value"
             yield ConfigProblem(f"{path}.{key}", text, (f"{path}.token", f"{path}.{key}_file"))
 
 
 def _push(path: str, channel: PushConfig, lease_s: float) -> Iterator[ConfigProblem]:
     if channel.send_timeout_s > SEND_SHARE * lease_s:
         text = (
-            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s, because sending a message must end before "
-            f"the lease expires. Got {channel.send_timeout_s} and {lease_s}"
+            f"the value must be at most {SEND_SHARE:.0%} of queue.lease_s so that sending a message ends before the "
+            f"lease expires. Got {channel.send_timeout_s} and {lease_s}"
         )
         yield ConfigProblem(f"{path}.send_timeout_s", text, ("queue.lease_s",))
 

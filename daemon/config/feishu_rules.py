@@ -21,18 +21,18 @@ _REACTION_NAME = re.compile(r":?[A-Za-z0-9_]{1,64}:?")
 """As Feishu calls its emoji: ``GLANCE``, ``Typing``."""
 
 WHERE_APP = "copy the App ID and the App Secret from Credentials & Basic Info in the developer console"
-WHERE_KEY = "copy the Encrypt Key from Events & Callbacks, Encryption Strategy in the developer console"
+WHERE_KEY = "copy the Encrypt Key from Events & Callbacks > Encryption Strategy in the developer console"
 
 
 def app_id_problem(text: str) -> str:
     """The problem of the form of an app's id; empty if none."""
-    return "" if _APP_ID.fullmatch(text) else f"this is not an app ID, which begins with cli_: {WHERE_APP}"
+    return "" if _APP_ID.fullmatch(text) else f"this is not an app ID; app IDs begin with cli_: {WHERE_APP}"
 
 
 def app_secret_problem(secret: Secret) -> str:
     """The problem of the form of an app's secret; empty if none."""
     fine = _APP_SECRET.fullmatch(secret.reveal())
-    return "" if fine else f"the value is not the secret of an app (32 letters and digits): {WHERE_APP}"
+    return "" if fine else f"the value is not an App Secret (32 letters and digits): {WHERE_APP}"
 
 
 def encrypt_key_problem(secret: Secret) -> str:
@@ -88,7 +88,7 @@ def _heard(path: str, channel: FeishuConfig) -> Iterator[ConfigProblem]:
     if not is_public(channel.events.url):
         yield ConfigProblem(f"{path}.events.url", PUBLIC)
     if not channel.encrypt_key:
-        text = f"this setting is missing, but events.url needs it to verify every request: {WHERE_KEY}"
+        text = f"events.url requires this setting to verify every request, but the setting is missing: {WHERE_KEY}"
         yield ConfigProblem(key[0], text, key[1])
 
 

@@ -102,7 +102,7 @@ def read_secret_file(path: Path) -> tuple[str, str]:
         state = path.stat()
         # Reading a pipe or a device may never end.
         if not stat.S_ISREG(state.st_mode):
-            raise ConfigError(f"{shown} is not a file. Name a file that contains the secret")
+            raise ConfigError(f"{shown} is not a file. Specify a file that contains the secret")
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except (OSError, ValueError) as error:

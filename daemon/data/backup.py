@@ -231,8 +231,8 @@ def _made(folder: Path) -> None:
         folder.mkdir(mode=FOLDER_MODE, parents=True)
     if os.listdir(folder):  # noqa: PTH208 - a name is enough
         raise OutputError(
-            f"{folder} is not empty, and without {MANIFEST} it is not a complete backup. Choose another folder, or "
-            "delete this folder."
+            f"{folder} is not empty, and it is not a complete backup because it does not contain {MANIFEST}. Choose "
+            "another folder, or delete this folder."
         )
 
 
@@ -251,6 +251,6 @@ async def _in_thread(work: Callable[[], _T], folder: Path) -> _T:
 def _unwritten(folder: Path, error: OSError) -> OutputError:
     name = f" ({error.filename})" if error.filename else ""
     return OutputError(
-        f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}. "
-        "Correct the cause, and create the backup again."
+        f"the backup in {folder} was not written: {error.strerror or type(error).__name__}{name}. Fix the problem, "
+        "and create the backup again."
     )

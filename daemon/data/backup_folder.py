@@ -35,8 +35,8 @@ def manifest_of(folder: Path) -> Manifest:
         spoilt = [name for name, digest in manifest.sha256.items() if sha256_of(folder / name) != digest]
     except FileNotFoundError:
         raise DataError(
-            f"{folder} is not a complete backup: {MANIFEST}, which is written last, was not found. "
-            "Name another folder, or create a new backup with `millpond data backup`."
+            f"{folder} is not a complete backup: {MANIFEST}, which is written last, was not found. Specify another "
+            "folder, or create a new backup with `millpond data backup`."
         ) from None
     except (OSError, *UNREADABLE) as error:
         raise DataError(f"{folder / MANIFEST} cannot be read: {error}. Use another backup.") from error

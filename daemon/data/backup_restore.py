@@ -100,8 +100,8 @@ async def _check_alone(bus: Bus, clock: Clock) -> None:
                 found.append(name.decode())
     if found:
         raise ConfigError(
-            f"processes of this database are running ({', '.join(sorted(found))}). Stop the running processes and "
-            f"restore again. A killed process stays listed for {ALIVE_S:.0f} s."
+            f"processes that use this database are running ({', '.join(sorted(found))}). Stop the running processes "
+            f"and restore again. A killed process stays listed for {ALIVE_S:.0f} s."
         )
 
 
@@ -151,8 +151,8 @@ async def _files(folder: Path, target: RestoreTarget) -> list[FileTaken]:
             others += [taken.path] if there != taken.sha256 else []
     if others and not target.replaces:
         raise DatabaseNotEmpty(
-            f"{len(others)} files exist already and differ from the backup's files, for example "
-            f"{others[0]}. Move these files away, or add --replace, which overwrites them."
+            f"{len(others)} files already exist and differ from the backup's files, for example {others[0]}. Move "
+            "these files away, or add --replace, which overwrites them."
         )
     return wanted
 

@@ -42,7 +42,7 @@ async def flaws_of_key(bus: Bus, name: KeyName) -> list[Flaw]:
         found.append(Flaw(rule="key.type", where=key, text=text))
     if name.kind in TTL_S and await bus.call("PTTL", key) == -1:
         mend = Mend(what="set the expiry time", action="ttl", key=key, args=(round(TTL_S[name.kind] * 1000),))
-        found.append(Flaw(rule="key.ttl", where=key, text="the expiry time of the key is missing", mend=mend))
+        found.append(Flaw(rule="key.ttl", where=key, text="the key has no expiry time", mend=mend))
     return found
 
 

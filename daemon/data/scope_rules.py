@@ -259,21 +259,21 @@ class CrossSlotRules:
         key, found = bus.keys.sessions, list[Flaw]()
         listed = {member.decode("utf-8", "replace") for member in await bus.call("ZRANGE", key, 0, -1)}
         for session in sorted(self._positions.keys() - listed):
-            mend = Mend(what="add the session to the index of sessions", action="index", key=key, args=(session,))
+            mend = Mend(what="add the session to the session index", action="index", key=key, args=(session,))
             found.append(
                 Flaw(
                     rule="sessions.index",
                     where=session,
-                    text="the session is missing from the index of sessions",
+                    text="the session is missing from the session index",
                     mend=mend,
                 )
             )
         for session in sorted(listed - self._positions.keys()):
             if not await bus.call("EXISTS", bus.keys.session(session)):
                 mend = Mend(
-                    what="remove the session from the index of sessions", action="unindex", key=key, args=(session,)
+                    what="remove the session from the session index", action="unindex", key=key, args=(session,)
                 )
-                text = "the index of sessions lists this session, but it does not exist"
+                text = "the session index lists this session, but the session does not exist"
                 found.append(Flaw(rule="sessions.index", where=session, text=text, mend=mend))
         return found
 

@@ -28,7 +28,7 @@ _NUMBERS = (
 )
 _SAFE = {
     **dict.fromkeys(("attempts", "deaths"), "set {name} to 0"),
-    **dict.fromkeys(("tokens", "tokens_start"), "set {name} to the total of the session's messages"),
+    **dict.fromkeys(("tokens", "tokens_start"), "set {name} to the total for the session's messages"),
     **dict.fromkeys(("fence", "claims"), "set {name} to a higher number than before"),
     "start": "set {name} to the cursor",
     "head": "set {name} to the end of the log",
@@ -93,7 +93,7 @@ def _without_hash(taken: SessionTaken) -> Iterator[Flaw]:
         yield Flaw(rule="session.hash", where=taken.name, text=text)
     elif taken.scores:
         mend = Mend(what="remove the nonexistent session from the lists", action="idle", owner=taken.name)
-        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but it does not exist"
+        text = f"the session is listed in {', '.join(sorted(taken.scores))}, but does not exist"
         yield Flaw(rule="session.hash", where=taken.name, text=text, mend=mend)
 
 
@@ -116,7 +116,7 @@ class _Look:
         """Whose memory it is, and since when."""
         if not self._taken.fields.get("scope"):
             yield self._flaw(
-                "session.scope", "the session has no scope, so its memory is unknown. Set the field `scope` by hand."
+                "session.scope", "the session has no scope, so its memory is unknown. Set the `scope` field by hand."
             )
         if bool(self._taken.fields.get("nonce")) and not _is_number(self._taken.fields.get("lease", "")):
             text = "a worker holds the session with a lease (lock) that never expires"
@@ -200,14 +200,14 @@ class _Look:
                 yield self._flaw("waiting.once", text, "twice", "queue the message only once", stream_id)
             elif (fields := self._inbox.get(stream_id)) is None:
                 text = (
-                    f"message {stream_id} is queued, but the message is missing from the stream `in`, so its text is "
+                    f"message {stream_id} is queued, but the message is missing from the `in` stream, so its text is "
                     "lost"
                 )
                 yield self._flaw("waiting.in", text, "gone", "remove the message from the queue", stream_id)
             elif fields.get("session", b"").decode("utf-8", "replace") != self._taken.name:
                 text = f"message {stream_id} is queued in this session but belongs to another session"
                 yield self._flaw(
-                    "waiting.in", text, "foreign", "remove the message from the queue of the session", stream_id
+                    "waiting.in", text, "foreign", "remove the message from the session's queue", stream_id
                 )
             seen.add(stream_id)
         yield from self._deadline()
@@ -237,7 +237,7 @@ class _Look:
             if not _STREAM_ID.fullmatch(stream_id) or stream_id not in self._inbox:
                 text = (
                     f"message {stream_id} is marked for an out-of-band reply, but the message is missing from the "
-                    "stream `in`"
+                    "`in` stream"
                 )
                 yield self._flaw("asides.in", text, "aside", "remove the mark", stream_id)
         for stream_id, fields in self._inbox.items():
@@ -245,7 +245,8 @@ class _Look:
                 _decode_inbound(fields.get("message", b""))
             except UNREADABLE:
                 text = (
-                    f"entry {stream_id} of `in` is not a message. The agent worker turns the entry into a dead letter."
+                    f"entry {stream_id} of the `in` stream is not a message. The agent worker turns the entry "
+                    "into a dead letter."
                 )
                 yield self._flaw("in.message", text)
 
@@ -263,12 +264,12 @@ class _Look:
         for name, raw in self._taken.reminders.items():
             reminder = reminder_from(bytes_of(raw))
             if reminder is None:
-                text = f"reminder {name} cannot be read, so it never fires. Restore the session from a backup."
+                text = f"reminder {name} cannot be read, so it will not fire. Restore the session from a backup."
                 yield self._flaw("reminders.reminder", text)
             elif not reminder.paused and name not in self._taken.upcoming:
-                text = f"reminder {name} has no time, so it never fires"
+                text = f"reminder {name} has no time, so it will not fire"
                 what = f"let the reminder fire on {reminder.due}"
                 yield self._flaw("reminders.upcoming", text, "upcoming", what, name, reminder.due_ms)
             elif reminder.paused and name in self._taken.upcoming:
-                text = f"reminder {name} is paused, but it has a time"
+                text = f"reminder {name} is paused, but has a time"
                 yield self._flaw("reminders.paused", text, "paused", "remove the time", name)

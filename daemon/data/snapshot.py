@@ -278,7 +278,7 @@ class Snapshot:
         return sorted(database, key=lambda name: (name.kind, name.rest)), sessions, scopes
 
     async def _late(self) -> AsyncGenerator[list[KeyName]]:
-        """What ends by itself, and who leads; the index of sessions too, which may name those that came later."""
+        """What ends by itself, and who leads; the session index too, which may name those that came later."""
         yield [KeyName(kind="sessions", partition=None, rest="")]
         seen = set[KeyName]()
         async for names in all_names(self._bus):

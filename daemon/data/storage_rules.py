@@ -71,8 +71,8 @@ async def flaws_of_marker(bus: Bus, storage: Storage) -> list[Flaw]:
     others = ", ".join(sorted(here - {marker.archive if marker else ""}))
     text = (
         f"the file {contains}, but this archive was used with the ID {others}. If the storage is not mounted, mount "
-        f"it. Otherwise restore the file from a backup, and remove any other ID of this archive with "
-        f"`millpond redis-cli HDEL {bus.keys.archives} ID`."
+        "the storage. If the storage is mounted, restore the file from a backup, and remove any other ID of this "
+        f"archive with `millpond redis-cli HDEL {bus.keys.archives} ID`."
     )
     return [Flaw(rule="archive.marker", where=where, text=text)]
 
@@ -159,7 +159,9 @@ async def flaws_of_files(taken: ScopeTaken, workspace_of: Callable[[str], Path])
     try:
         found = await to_thread.run_sync(_look, workspace, taken.name)
     except OSError as error:
-        text = f"the folder cannot be read: {error.strerror}. Until this is corrected, Millpond cannot write files."
+        text = (
+            f"the folder cannot be read: {error.strerror}. Until the problem is corrected, Millpond cannot write files."
+        )
         return [Flaw(rule="files.readable", where=str(where), text=text)]
     flaws = [
         Flaw(
@@ -198,7 +200,7 @@ def _read(folder: int, name: str, found: _Folder) -> str:
     except FileNotFoundError:
         return ""
     except PermissionError as error:
-        return f"{error.strerror}. Correct the permissions of the file"
+        return f"{error.strerror}. Correct the file's permissions"
     except OSError as error:
         return f"{error.strerror}. Remove this entry"
     if name == HISTORY:
@@ -211,11 +213,11 @@ def _memory(taken: ScopeTaken, side: SideCar, where: Path) -> Iterator[Flaw]:
     text = bytes_of(taken.fields.get("text", "")).decode("utf-8", "replace")
     if side.version > version:
         why = (
-            f"the file MEMORY.md has version {side.version}, but the newest version in Redis is {version}: "
-            "Redis lost the newest versions"
+            f"the MEMORY.md file has version {side.version}, but the newest version in Redis is {version}: Redis lost "
+            "the newest versions"
         )
     elif side.version and side.version == version and side.text and side.text != checksum(text.encode()):
-        why = f"the file MEMORY.md and Redis both have version {version}, but the texts differ"
+        why = f"the MEMORY.md file and Redis both have version {version}, but their contents differ"
     else:
         return
     hint = "Run `millpond memory edit` to store the file's text again."
@@ -235,5 +237,5 @@ def _history(taken: ScopeTaken, found: _Folder, where: Path) -> Iterator[Flaw]:
             continue  # `memory.history` reports the entry
         missing += b"\n" + text.strip("\n").encode() + b"\n" not in lines
     if missing:
-        text = f"{missing} entries of the history are missing from the file, because the file was changed. {ANEW}"
+        text = f"{missing} history entries are missing from the file because the file was changed. {ANEW}"
         yield Flaw(rule="files.history", where=str(where / HISTORY), text=text)

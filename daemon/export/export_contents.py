@@ -45,7 +45,7 @@ usage.jsonl                    usage by day: messages, model calls, tokens, cost
 dead.jsonl                     messages that could not be answered, and replies that could not be delivered
 contents.json                  list of scopes and conversations, and of parts that could not be read
 
-Empty parts are left out of the export.
+The export does not contain empty parts.
 contents.json lists which memory or conversation each file belongs to.
 Backups, and data that chat platforms and model providers store themselves, are not included.
 """,

@@ -40,10 +40,7 @@ async def compacted(bus: Bus) -> list[str]:
         ]
     if any(about.get("aof_last_bgrewrite_status", "ok") != "ok" for about in abouts):
         return [
-            (
-                "the server could not rewrite its files. Free some space on the disk of the server, and run "
-                "`BGREWRITEAOF`."
-            )
+            ("the server could not rewrite its files. Free some space on the server's disk, and run `BGREWRITEAOF`.")
         ]
     return []
 

@@ -105,7 +105,7 @@ def _lines_in(content: bytes) -> list[bytes]:
             return file.read(UNPACKED_MAX_BYTES).splitlines()
     except (OSError, EOFError, zlib.error) as error:
         raise ArchiveError(
-            "an unused file of the archive cannot be decompressed. Examine the file, and delete it."
+            "an unused archive file cannot be decompressed. Examine the file, and then delete the file."
         ) from error
 
 
@@ -289,8 +289,8 @@ async def _take_out(work: ForgetContext, key: str, gone: list[tuple[bytes, bytes
         found = await bus.run(STRIKE, [key, waiting, asides or key], [ANEW_MAX, own, *ids])
         if not found[1]:
             work.fail(
-                f"{key} has more than {ANEW_MAX:,} entries, so deleted entries may still be in the memory of the Redis "
-                "server. Repeat the deletion when the key has fewer entries."
+                f"{key} has more than {ANEW_MAX:,} entries, so deleted entries may still be in the Redis server's "
+                "memory. Repeat the deletion when the key has fewer entries."
             )
 
 

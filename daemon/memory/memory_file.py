@@ -156,9 +156,11 @@ def _look(folder: int, clean: Stat | None) -> FileState:
     except ValueError as error:
         return FileState(stat=stat, refused=str(error))
     except PermissionError as error:
-        return FileState(stat=stat, refused=f"{error.strerror}. Correct the permissions of the file")
+        return FileState(stat=stat, refused=f"{error.strerror}. Correct the file's permissions")
     except OSError as error:
-        return FileState(stat=stat, refused=f"{error.strerror}. Replace it with a regular file, or remove it")
+        return FileState(
+            stat=stat, refused=f"{error.strerror}. Replace the file with a regular file, or remove the file"
+        )
     settled = not 0 <= time.time() - stat[1] / 1e9 < SETTLE_S
     return FileState(stat=stat, text=text, checksum=checksum(content), settled=settled)
 
@@ -167,5 +169,5 @@ def _content(folder: int) -> bytes:
     with plain_file(folder, MEMORY) as descriptor, open(descriptor, "rb", closefd=False) as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise ValueError(f"the file has more than {MAX_BYTES:,} bytes. Shorten it")
+        raise ValueError(f"the file is larger than {MAX_BYTES:,} bytes. Shorten it")
     return content

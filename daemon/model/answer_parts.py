@@ -178,7 +178,7 @@ class AnswerParts:
             why = (
                 "max_completion_tokens was reached"
                 if reason == "length"
-                else "the content filter of the server stopped the answer"
+                else "the server's content filter stopped the answer"
             )
             text = f"the answer from {self._endpoint} is incomplete: {why}"
             raise CutOff(text, finish_reason=reason, answer=self._so_far(), is_call=bool(self._calls))

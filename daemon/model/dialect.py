@@ -234,7 +234,7 @@ PROVIDERS: Mapping[str, Dialect] = {
 
 
 def host_of(base_url: str) -> str:
-    """Host and port of a server's address, without a user or password that it may hold."""
+    """Host and port of a server's address, without a user name or password that it may hold."""
     with suppress(ValueError):  # who opens the model says so
         return urlsplit(base_url or DEFAULT_BASE_URL).netloc.rpartition("@")[2].lower()
     return ""

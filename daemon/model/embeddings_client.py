@@ -101,7 +101,9 @@ class EmbeddingsClient:
         if all(item.index is not None for item in items):
             items.sort(key=lambda item: item.index or 0)
             if [item.index for item in items] != list(range(count)):
-                raise InvalidAnswer(f"{self._endpoint} returned vectors that do not belong to any of the texts")
+                raise InvalidAnswer(
+                    f"{self._endpoint} returned vectors that do not belong to any of the submitted passages"
+                )
         vectors = [item.embedding for item in items]
         sizes = {len(vector) for vector in vectors}
         if len(sizes) != 1 or 0 in sizes:
@@ -193,7 +195,7 @@ class Reranker:
         answer = _RerankAnswer(results=_decode_list(body)) if body.lstrip()[:1] == b"[" else _rerank_decode(body)
         results, usage = answer.results, answer.usage
         if sorted(each.index for each in results) != list(range(count)):
-            raise InvalidAnswer(f"{self._endpoint} did not return one score for each of {count} texts")
+            raise InvalidAnswer(f"{self._endpoint} did not return one score for each of the {count} passages")
         results.sort(key=lambda each: each.index)
         scores = [each.relevance_score if each.relevance_score is not None else each.score for each in results]
         finite = [score for score in scores if score is not None and math.isfinite(score)]

@@ -251,7 +251,7 @@ class HttpModel(ABC):
 
 
 def _host(base_url: str) -> str:
-    """Host and port, without a user or password that an address may hold."""
+    """Host and port, without a user name or password that an address may hold."""
     try:
         url = httpx2.URL(base_url)
     except httpx2.InvalidURL as error:

@@ -33,7 +33,7 @@ class LearntDialect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         found: list[str] = []
         if self.window_tokens is not None:
             found.append(
-                f"the server refused prompts larger than {self.window_tokens} tokens, so Millpond now keeps prompts "
+                f"the server rejected prompts larger than {self.window_tokens} tokens, so Millpond now keeps prompts "
                 f"for this model below that size; set model.context_window_tokens (now {model.context_window_tokens}) "
                 "to the model's real window"
             )
@@ -43,21 +43,21 @@ class LearntDialect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 _WORDS = {
-    "limit": "the length limit of answers is sent as {value}",
+    "limit": "the answer length limit is sent as {value}",
     "limit_most": "answers are limited to {value} tokens",
     "stream": "answers are not streamed",
     "usage": "stream_options is not sent",
-    "force": "the setting tool_choice cannot force a tool call on this server",
+    "force": "the tool_choice setting cannot force a tool call on this server",
     "tools": "tools are not sent",
     "cache": "prompt cache markers are not sent",
     "marks": "prompt cache markers are not sent",
     "key": "prompt_cache_key is not sent",
     "schemas": "tool schemas contain only commonly supported keywords ({value})",
-    "form.ids": "the IDs of tool calls have nine letters and digits",
+    "form.ids": "tool call IDs consist of nine letters and digits",
     "form.content": "messages with tool calls have {value} content",
-    "form.arguments": "arguments of tool calls are sent as a JSON {value}",
-    "form.own": "reasoning is sent back in the fields of: {value}",
-    "form.foreign": "tool calls of other models are sent as {value}",
+    "form.arguments": "tool call arguments are sent as a JSON {value}",
+    "form.own": "the model's reasoning is sent back with the scope {value}",
+    "form.foreign": "tool calls that other models made earlier in a conversation are sent as {value}",
     "form.pictures": "pictures are not sent",
     "form.system": "the instructions are sent in a {value} message",
     "form.alternate": "consecutive messages of the same role are merged",

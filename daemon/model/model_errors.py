@@ -215,7 +215,7 @@ def by_status(status: int, body: object, endpoint: Endpoint, retry_s: float | No
         text, advice = f"the prompt is too large for {endpoint}", "Check context_window_tokens."
         return ContextOverflow(f"{text}: {words}. {advice}", brief=f"{text}. {advice}")
     if status in (400, 403, 422, 451) and is_filtered(body):
-        text = f"the content filter of {endpoint} refused the request ({status})"
+        text = f"the content filter of {endpoint} blocked the request ({status})"
         return ContentFiltered(f"{text}: {words}", status=status, brief=text)
     if (meant := status_of(status, _said(body))) is not None:
         return _setup_fault(meant, endpoint, "" if meant in (401, 403) else words)
@@ -238,7 +238,7 @@ def _refused(status: int, body: object, endpoint: Endpoint, words: str) -> Model
     if is_of_output(body):
         text = f"the server could not parse the output of {endpoint} ({status})"
         return InvalidAnswer(f"{text}: {words}", brief=text)
-    text = f"{endpoint} refused the request ({status})"
+    text = f"{endpoint} rejected the request ({status})"
     brief = ", ".join((text, *_codes(body)))
     return ModelRefused(f"{text}: {words}. Check the bot's model settings.", status=status, brief=brief)
 
@@ -386,7 +386,7 @@ def _words(body: object) -> str:
 
 _SAYINGS: Mapping[type[ModelError], str] = {
     ModelUnavailable: "{endpoint} cannot be reached, or closed the connection",
-    ModelTimeout: "{endpoint} did not answer in time",
+    ModelTimeout: "{endpoint} did not respond in time",
     ModelRefused: "{endpoint} cannot be called",
     SetupFault: "{endpoint} cannot be called",
     InvalidAnswer: "{endpoint} sent an answer that cannot be parsed",

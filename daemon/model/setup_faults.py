@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from daemon.config.config_rules import is_loopback
 
-_MOVED = "The server redirects the request to another address ({status}). Set model.base_url to the address of the API."
+_MOVED = "The server redirects the request to another address ({status}). Set model.base_url to the API's address."
 STATUSES = {
     **dict.fromkeys((301, 302, 307, 308), _MOVED),
-    401: "The server refused the API key (401). Check {variable} or api_key_file.",
-    402: "The account has no credit left (402). Add credit, or use the key of another account.",
+    401: "The server rejected the API key (401). Check {variable} or api_key_file.",
+    402: "The account has no credit left (402). Add credit, or use another account's key.",
     403: (
         "The API key does not have access to this model (403). Check {variable} or api_key_file, and the "
         "key's permissions."
@@ -23,8 +23,8 @@ STATUSES = {
 """What each status means, and what to do; docs/failures.md."""
 
 WEB_PAGE = (
-    "The server at {host} answered with a web page instead of a model's answer. Set model.base_url to the address of "
-    "the API."
+    "The server at {host} returned a web page instead of an answer from the model. Set model.base_url to the API's "
+    "address."
 )
 _NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST")
 """Reasons of OpenSSL when bytes come that are no TLS."""
@@ -65,13 +65,13 @@ def connection_fault(causes: Iterable[BaseException], host: str) -> str | None:
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return (
-                f"The certificate of {host} could not be verified ({cause.verify_message or 'no reason given'}). Check "
-                "model.base_url, SSL_CERT_FILE and the clock of this machine."
+                f"The certificate of {host} could not be verified ({cause.verify_message or 'no reason given'}). "
+                "Check model.base_url, SSL_CERT_FILE and this machine's clock."
             )
         if isinstance(cause, ssl.SSLError) and getattr(cause, "reason", "") in _NO_TLS:
             return f"The server at {host} does not use TLS. Write http:// in model.base_url, or correct the port."
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
-            return f"The host {host} was not found. Check model.base_url and the DNS settings of this machine."
+            return f"The host {host} was not found. Check model.base_url and this machine's DNS settings."
         if isinstance(cause, ConnectionRefusedError) and is_loopback(host.rpartition(":")[0].strip("[]") or host):
             return f"No server listens at {host}. Start the model's server, or correct model.base_url."
     return None

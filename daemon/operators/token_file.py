@@ -73,9 +73,8 @@ def known_token(data_dir: Path) -> LocalToken | None:
     secret = Secret(text.removeprefix(HEADER))
     if not text.startswith(HEADER) or secret_problem(secret) or len(secret.reveal()) < TOKEN_MIN_CHARS:
         raise ConfigError(
-            f"the API token is damaged: {str(path)!r} does not contain one line of the form {HEADER}<token> "
-            "with "
-            f"at least {TOKEN_MIN_CHARS} characters in the token. Delete the file and start again."
+            f"the API token is damaged: {str(path)!r} must contain one line of the form {HEADER}<token>, with a token "
+            f"of at least {TOKEN_MIN_CHARS} characters. Delete the file and start again."
         )
     return LocalToken(secret=secret, path=path, made=False, warning=warning)
 
@@ -99,7 +98,7 @@ def _make(data_dir: Path) -> bool:
             return True
     except OSError as error:
         raise ConfigError(
-            f"{data_dir / FILE_NAME}, the API token, cannot be written: {error.strerror}. Correct the "
-            "permissions of the data directory, or set token_file in the section of the web channel."
+            f"the API token file {data_dir / FILE_NAME} cannot be written: {error.strerror}. Correct the data "
+            "directory's permissions, or set token_file in the web channel's section."
         ) from error
     return False

@@ -54,8 +54,7 @@ _CHINESE = """
 所以 因此 由于 如果 要是 虽然 尽管 即使 既 对 对于 关于 从 自 由 向 往 到 把 被 给 让 叫 叫做 使 为 为了 以 于 用 按
 比 当 除了 通过 随着 里 里面 上 下 中 时 时候 个 些 一些 一下 一个 一种 一点 有点 有些 每 每个 各 各种 某 某个 其
 其他 其它 另 另外 起来 出来 过 来 去 说 过的 请 请问 谢谢 你好 您好 好的 嗨 喂 哈喽 对吗 好吗 是吗 来着
-现在 目前 如今 当前 做什么 做了什么 做过什么 做了些什么 干什么 干了什么 干了些什么 干啥 干了啥 发生什么
-发生了什么 发生过什么 发生了啥
+现在 目前 如今 当前
 """
 _COUNTED = product("这那哪几每某一两", "个位名家部本首只条张款种类场件门项次回双套台辆座间份句篇层届幅片棵朵瓶杯碗")
 _HOW_MUCH = product("多", "久大长远高重贵快深宽厚少")
@@ -91,7 +90,7 @@ store shop shops; fall autumn; telephone cellphone smartphone; pharmacist chemis
 birth born; marry marriage wedding married wed; die dead died dies dying death; tall height; weigh weight;
 grow growth; choose choice; decide decision; advise advice; believe belief; lose loss; sell sale sales;
 fly flight flights; gift present presents; cat kitten kittens kitty; dog puppy puppies pup;
-boss supervisor; salary wage wages; job occupation profession
+salary wage wages; job occupation profession
 """
 _FORMS = """
 arise arose arisen; awake awoke awoken; beat beaten; become became; begin began begun; bend bent; bite bit bitten;
@@ -192,6 +191,8 @@ def _alternatives(*words: frozenset[str]) -> str:
 
 _CHINESE_CHARACTERS = re.compile(_alternatives(CHINESE_KEPT, CHINESE, CHINESE_ABOUT_TALKING))
 _otherwise = re.compile(_alternatives(frozenset(SAID_OTHERWISE))).findall
+_what_happened = re.compile(r"(?:做|干|发生)[了过]?些?(?:什么|啥)(?=事|$)").sub
+"""The end of a question about all that was done, unlike ``做了什么菜``."""
 _JAPANESE_CHARACTERS = re.compile(_alternatives(JAPANESE))
 
 
@@ -209,6 +210,7 @@ def content_of(run: str) -> list[str]:
             for piece in _JAPANESE_CHARACTERS.sub(" ", run).split()
             if not (_HIRAGANA.fullmatch(piece) and len(piece) < 2)
         ]
+    run = _what_happened(" ", run)
     return _CHINESE_CHARACTERS.sub(lambda found: found[0] if found[0] in CHINESE_KEPT else " ", run).split()
 
 

@@ -54,8 +54,8 @@ TAIL_LINES = 4
 CUT_OFF = "loaded anyway because aof-load-truncated is enabled"
 """What Redis and Valkey log when the last command in their file is incomplete (``aof.c``)."""
 LOSS = (
-    "If the server was killed, only unconfirmed data is missing. Otherwise the file was damaged, and messages may be "
-    "missing: compare the data with a backup."
+    "If the server was killed, only unconfirmed data is missing. If the server was not killed, the file was damaged "
+    "and messages may be missing, so compare the data with a backup."
 )
 ROOT = Path(__file__).resolve().parents[2]
 """Where our packages lie, for the keeper's interpreter."""
@@ -118,7 +118,7 @@ class Launcher:
             write_state(self._layout, state)
             if log_start is not None and any(CUT_OFF in line for line in _said(self._layout, log_start)):
                 _log.warning(
-                    "server.cut_off", reason=f"the end of the data in {self._layout.folder} was cut off. {LOSS}"
+                    "server.cut_off", reason=f"the data in {self._layout.folder} was truncated at the end. {LOSS}"
                 )
             return state
 
@@ -169,7 +169,7 @@ def probe(layout: ServerFiles) -> ServerState | None:
         return None
     if isinstance(admitted, Refusal) and not admitted.startswith("LOADING"):
         raise ServerNotReady(
-            f"a server answers on {state.socket}, but rejects the password in {layout.state} ({admitted}). Stop that "
+            f"a server responds on {state.socket} but rejects the password in {layout.state} ({admitted}). Stop that "
             f"server (its process ID is in {layout.folder / 'server.pid'}); Millpond then starts a new server."
         )
     pid = re.search(rb"process_id:(\d+)", about) if isinstance(about, bytes) else None
@@ -297,9 +297,9 @@ def _refuse_second(layout: ServerFiles, place: Path) -> None:
     """Refuse to start beside a server whose folder was removed: the running processes still use that server."""
     with contextlib.suppress(OSError), BlockingClient.unix(place, timeout_s=REPLY_TIMEOUT_S):
         raise ServerNotReady(
-            f"the server of {layout.data_dir} is still running ({place}), even though its folder was removed. Stop all "
-            "Millpond processes of this data directory. Remount the original folder or move it back, and start "
-            "Millpond."
+            f"the server of {layout.data_dir} is still running ({place}), even though its folder was removed. Stop "
+            "all Millpond processes that use this data directory. Remount the original folder or move it back, and "
+            "start Millpond."
         )
 
 
@@ -353,8 +353,8 @@ def _ended(layout: ServerFiles, log_start: int) -> ServerNotReady:
 
 def _not_answering(layout: ServerFiles) -> str:
     return (
-        f"the embedded server of {layout.data_dir} did not answer (it may be loading its data, be suspended, or run in "
-        f"another container; see {layout.log})"
+        f"the embedded server of {layout.data_dir} did not respond. The server may be loading its data, be suspended, "
+        f"or be running in another container. See {layout.log}"
     )
 
 

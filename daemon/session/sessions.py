@@ -388,4 +388,4 @@ def _or_empty(number: int | None) -> int | str:
 
 
 def _lost(claim: Claim) -> LeaseLost:
-    return LeaseLost(f"session {claim.session} is now held by another worker. This turn was not written.")
+    return LeaseLost(f"session {claim.session} is now held by another worker. The turn was not saved.")

@@ -295,7 +295,7 @@ class FeishuAnswer:
     app_id: str
     app_secret: Secret
     encrypt_key: Secret = NO_SECRET
-    """Empty: events come over a long connection."""
+    """Empty: events come over a long-lived connection."""
     events_url: str = ""
     """Empty: as above."""
     owner: Owner | None = None

@@ -97,7 +97,7 @@ def _layout(folder: Path) -> tuple[Program, Path | None, Path]:
         return "OpenClaw", None, workspace
     raise InboundError(
         f"--from {folder}: the folder contains no nanobot (~/.nanobot) or OpenClaw (~/.openclaw) installation. "
-        "Specify the folder that contains its config.json or openclaw.json, or its workspace."
+        "Specify the folder that contains config.json or openclaw.json, or specify the workspace."
     )
 
 
@@ -212,9 +212,7 @@ def _folder(path: Path, left: list[str]) -> Path:
     """``path``, or a folder that never exists if it is a link, which may lead anywhere on this machine."""
     if not path.is_symlink():
         return path
-    left.append(
-        f"{path.name}: this is a symbolic link. Pass the target of the link to --from, or copy the files yourself"
-    )
+    left.append(f"{path.name}: this is a symbolic link. Pass the link's target to --from, or copy the files yourself")
     return path / ".none"
 
 

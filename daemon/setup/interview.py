@@ -100,12 +100,12 @@ class Interview:
         def check(name: str) -> str:
             return "" if is_name(name) else NAME_RULE
 
-        return self._asker.text("Name of the bot", flag="--bot", given=self._flags.bot, default=usual, check=check)
+        return self._asker.text("Bot name", flag="--bot", given=self._flags.bot, default=usual, check=check)
 
     def _language(self, bot: str) -> Language:
         known = self._place.word("language", "bots", bot) or language_here(self._environ)
         of = (("en", "English"), ("zh", "中文"))
-        question = "Language of the bot's own messages"
+        question = "Language of the bot's built-in messages"
         chosen = cast("Language", self._asker.choice(question, of, given=self._flags.language, default=known))
         self._asker.language = chosen
         return chosen
@@ -138,7 +138,7 @@ class Interview:
         name = self._known(bot, "name", api) or settings.model_name or theirs.variable(environ, "MODEL")
         while True:
             url = self._asker.text(
-                "Address of the server (-: use the offline mock model)",
+                "Server address (-: use the offline mock model)",
                 flag="--model-url",
                 given=flags.model_url,
                 default=usual,
@@ -185,11 +185,11 @@ class Interview:
             self._asker.say(f"  Models on this server: {printable(', '.join(offered[:SHOWN]))}{more}.")
         only, theirs = offered[0] if len(offered) == 1 else "", APIS[asked.api]
         return self._asker.text(
-            "Name of the model",
+            "Model name",
             flag="--model",
             given=flags.model,
             default=asked.name or only or (theirs.model if asked.base_url == theirs.url else ""),
-            check=lambda text: "" if text else "enter the name of a model on this server",
+            check=lambda text: "" if text else "enter the name of a model that this server offers",
         )
 
     def _known_key(self, bot: str, url: str, api: Api) -> Secret | None:
@@ -211,7 +211,7 @@ class Interview:
         except ModelError as error:
             if not self._asker.asks:
                 raise
-            self._asker.say(f"  The model did not answer: {error}")
+            self._asker.say(f"  The model did not respond: {error}")
         else:
             where = "" if tried.base_url == answer.base_url else f", at {tried.base_url}"
             self._asker.say(f"  The model answers{where}.")
@@ -219,7 +219,7 @@ class Interview:
                 self._asker.say(f"  {finding[0].upper()}{finding[1:].removesuffix('.')}.")
             return tried
         of = (
-            ("again", "enter the address, the name and the key of the model again"),
+            ("again", "enter the model's address, name and key again"),
             ("keep", "keep these settings anyway"),
             ("offline", "none"),
         )
@@ -363,7 +363,7 @@ class Interview:
             if not (url := run(lambda: _webhook(answer))):
                 return False
             self._asker.say(
-                f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive its messages."
+                f"  A webhook is set for this bot ({printable(url)}), so this program cannot receive messages."
             )
             if not self._asker.confirm("Delete that webhook", default=False):
                 return False

@@ -87,7 +87,7 @@ async def _ask(answer: ModelAnswer) -> None:
         pass  # no room for more: it answers
     except TimeoutError as error:
         raise ModelTimeout(
-            f"the server did not answer within {TRIAL_S:g} s. Check the address and the network"
+            f"the server did not respond within {TRIAL_S:g} s. Check the address and the network"
         ) from error
     finally:
         with anyio.move_on_after(2.0, shield=True):

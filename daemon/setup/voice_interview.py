@@ -51,7 +51,7 @@ class VoiceInterview:
         while True:
             given_url, given_transcription, given_speech, given_voice, given_key = given
             url = asker.text(
-                "\nVoice messages: address of a server with OpenAI's API for audio (-: no voice messages)",
+                "\nVoice messages: address of a server with an OpenAI-compatible audio API (-: no voice messages)",
                 flag="--voice-url",
                 given=given_url,
                 default=usual,

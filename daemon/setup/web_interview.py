@@ -58,7 +58,7 @@ class WebInterview:
             url, key = given_url or "", Secret("")
             if name == "searxng":
                 url = asker.text(
-                    "Address of your SearXNG server",
+                    "Your SearXNG server address",
                     flag="--web-url",
                     given=given_url,
                     default=self._place.word("search_url", "bots", bot, "web"),
@@ -66,7 +66,7 @@ class WebInterview:
                 )
             else:
                 usual = self._place.secret("api_key", "bots", bot, "web") if name == known else None
-                key = asker.secret("API key of the provider", flag="--web-key", given=given_key, default=usual)
+                key = asker.secret("Provider API key", flag="--web-key", given=given_key, default=usual)
             found = WebToolsConfig(search=cast("Provider", name), search_url=url, api_key=key)
             if not flags.test or self._answers(found):
                 return found

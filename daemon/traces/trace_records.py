@@ -55,7 +55,7 @@ class Unavailable(msgspec.Struct, frozen=True, kw_only=True):
 
     server: str
     why: str
-    """``slow``: it did not answer in time; ``broken``: it could not be used; ``large``: its tools leave no room."""
+    """``slow``: it did not respond in time; ``broken``: it could not be used; ``large``: its tools leave no room."""
 
 
 class Trace(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

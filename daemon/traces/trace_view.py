@@ -10,7 +10,7 @@ from daemon.traces.trace_records import FoundTrace, Span, Trace, Unavailable
 from daemon.usage import NANO, Amount
 
 _WHY = {
-    "slow": "the tool server did not answer in time",
+    "slow": "the tool server did not respond in time",
     "broken": "the tool server could not be used",
     "large": "the tools of the tool server do not fit into the model's context window",
 }

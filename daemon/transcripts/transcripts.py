@@ -272,7 +272,7 @@ async def find(bus: Bus, transcripts: Transcripts, name: str) -> NamedTranscript
             if segment.name == name:
                 return NamedTranscript(session=session, segment=segment)
     raise NoSuchTranscript(
-        f"transcript {name} was not found. `millpond transcript list` lists the transcripts by session."
+        f"transcript {name} was not found. To list the transcripts by session, run `millpond transcript list`."
     )
 
 

@@ -127,7 +127,7 @@ class UnsentUsage:
             self._lose(next(iter(self._kept)), f"more than {KEPT_MAX} usage records are waiting to be written to Redis")
         if self._bus.failing:
             self._saved.add(note)
-        reason = f"Redis did not answer within {NOTE_TIMEOUT_S:g} s"
+        reason = f"Redis did not respond within {NOTE_TIMEOUT_S:g} s"
         with anyio.move_on_after(NOTE_TIMEOUT_S, shield=True):
             try:
                 await self._write(note)

@@ -120,7 +120,7 @@ class LimitReached(MillpondError):
     def __init__(self, refusal: Refusal) -> None:
         why = "is used up" if refusal.used_up else "may be used up by the model calls in progress"
         keys = "limits.tokens_per_day, limits.cost_per_day"
-        super().__init__(f"the limit of the {refusal.whose} for today {why} ({keys})")
+        super().__init__(f"today's limit for the {refusal.whose} {why} ({keys})")
         self.refusal = refusal
 
 

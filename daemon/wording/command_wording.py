@@ -5,8 +5,8 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     # Sentences of ``/forget`` and the names of its tiers; ``daemon.wording`` has them among all sentences.
     "forget_how": (
-        "/forget WORDS lists all stored text for this chat that contains these words. Then send /forget 1 3 "
-        "to delete entries 1 and 3 of the list, or /forget all to delete every entry."
+        "/forget WORDS lists all stored text for this chat that contains these words. To delete entries 1 and 3 of "
+        "that list, send /forget 1 3. To delete every entry, send /forget all."
     ),
     "forget_slow": (
         "There is too much stored data to search from this chat. Ask an administrator to run `millpond "
@@ -63,7 +63,7 @@ ENGLISH: Mapping[str, str] = {
     "tier_reminders": "reminders",
     # Sentences about reminders; ``daemon.wording`` has them among all sentences.
     "reminders_none": "This chat has no reminders. Ask me to remind you of something, or see /remind.",
-    "reminders": ("Reminders in this chat, next one first:\n{lines}"),
+    "reminders": ("Reminders in this chat, soonest first:\n{lines}"),
     "reminders_more": "… and {count} more reminders",
     "remind_set": "Reminder {id} is set. It fires on {time}{rule}.",
     "remind_repeats": ", repeated by {rule}",
@@ -74,8 +74,8 @@ ENGLISH: Mapping[str, str] = {
         "later, on {time}."
     ),
     "remind_twice": (
-        "The time {local} occurs twice because clocks move back at the end of summer time. The reminder "
-        "fires the first time, on {time}."
+        "The time {local} occurs twice because clocks move back at the end of summer time. The reminder fires at "
+        "the earlier of the two times, on {time}."
     ),
     "remind_months": (
         "The reminder does not fire in months without this day. To be reminded on the last day of each "
@@ -111,7 +111,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_done_pause": "Reminder {id} is paused. To resume it, send /remind resume {id}.",
     "remind_done_resume": "Reminder {id} is active. It fires on {time}.",
     "remind_done_delete": "Reminder {id} is deleted.",
-    "remind_over": "The time for reminder {id} has passed, so the reminder was deleted. Please set a new one.",
+    "remind_over": "The time for reminder {id} has passed, so the reminder was deleted. Please set a new reminder.",
     "remind_no_id": "This chat has no reminder {id}. To list the reminders in this chat, send /reminders.",
     "remind_moved": "Reminder {id} changed before your command took effect. List the reminders and try again.",
     "remind_group": (
@@ -133,7 +133,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_when": (
         "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, 2026-12-24 18:00, or daily 08:00."
     ),
-    "remind_words": "You can also ask me in your own words, without /remind.",
+    "remind_words": "You can also ask for a reminder in your own words, without /remind.",
     "remind_day": "“{text}” is a day without a time. Add a time, for example {text} 09:00.",
     "remind_past": "{time} has already passed. The current time is {now}. Choose a later time.",
     "remind_count": "The number of times must be between 1 and {most}. For a reminder without an end, leave it out.",
@@ -154,7 +154,7 @@ ENGLISH: Mapping[str, str] = {
         "below and write to the chat. If the person does not need a message, reply with only NO_REPLY, and nothing is "
         "sent."
     ),
-    "runtime_reminder_late": "This reminder is late. Mention this to the person.",
+    "runtime_reminder_late": "This reminder is late. Mention the delay to the person.",
     # Sentences of the bot during its setup; ``daemon.wording`` has them among all sentences.
     "owner_welcome": (
         "Hello, {name}! You are now my administrator. To start me, run `millpond run`. If you have already sent me "
@@ -163,8 +163,8 @@ ENGLISH: Mapping[str, str] = {
     # Slack keeps a message without a recipient for minutes only, and takes a message that begins with / for a command
     # of its own.
     "owner_welcome_slack": (
-        "Hello, {name}! You are now my administrator. To start me, run `millpond run`. Then message me here, "
-        "or mention me in a channel. To list my commands, send `/millpond help`."
+        "Hello, {name}! You are now my administrator. To start me, run `millpond run`. After that, message me "
+        "here, or mention me in a channel. To list my commands, send `/millpond help`."
     ),
 }
 

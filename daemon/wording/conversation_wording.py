@@ -76,8 +76,8 @@ ENGLISH: Mapping[str, str] = {
         "/help shows this list"
     ),
     "new_conversation": (
-        "A new conversation has started, and I no longer see the earlier messages. They are kept and will be "
-        "summarized into long-term memory."
+        "A new conversation has started, and I no longer see the earlier messages. The earlier messages are kept and "
+        "will be summarized into long-term memory."
     ),
     "compacted": (
         "{count} older messages were replaced with a summary. This conversation now uses about {after} "
@@ -144,23 +144,23 @@ ENGLISH: Mapping[str, str] = {
     ),
     "status_overflow": "the fixed part of the prompt (instructions, tools and memory) exceeds its limit of {budget} "
     "tokens",
-    "status_running": "I have been working on an answer for {seconds} s.",
-    "status_parked": "The last attempt failed. I will try again in {seconds} s.",
+    "status_running": "I have been working on an answer for {seconds} seconds.",
+    "status_parked": "The last attempt failed. I will try again in {seconds} seconds.",
     "status_queued": "This conversation is waiting for a free worker process.",
     "status_idle": "I am not working on an answer right now.",
     "typing": "is writing …",
     "command_text": "The text after the command",
     "command_received": "I received your command.",
     "session_full": (
-        "This conversation has too many unanswered messages, so your message was not accepted. Please send "
-        "it again in {seconds} s."
+        "This conversation has too many unanswered messages, so your message was not accepted. Please send the "
+        "message again in {seconds} seconds."
     ),
     "partition_full": (
-        "The server has too many unanswered messages, so your message was not accepted. Please send it again "
-        "in {seconds} s."
+        "The server has too many unanswered messages, so your message was not accepted. Please send the message "
+        "again in {seconds} seconds."
     ),
     "too_large": (
-        "This message is too large: {size} bytes. Messages are limited to {limit} bytes. Please split it "
+        "This message is too large: {size} bytes. Messages are limited to {limit} bytes. Please split your text "
         "into several messages."
     ),
     "spent_person": "You have reached your usage limit for today. I can answer again tomorrow.",
@@ -174,10 +174,12 @@ ENGLISH: Mapping[str, str] = {
     "too_many_calls": (
         "This tool call was not run because an answer can use at most {count} tool calls. Answer without tools."
     ),
-    "command_delayed": "The limit of messages per minute has been reached. Send the command again in {seconds} s.",
+    "command_delayed": (
+        "The limit on messages per minute has been reached. Send the command again in {seconds} seconds."
+    ),
     "delayed": (
-        "The limit of messages per minute has been reached. Your message is saved, and I will answer it in "
-        "about {seconds} s."
+        "The limit on messages per minute has been reached. Your message has been saved, and I will answer it in about "
+        "{seconds} seconds."
     ),
     "poison": (
         "I could not answer this message after {attempts} attempts. Administrators can find this message in "
@@ -189,8 +191,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "too_long": (
         "This message and its context are too long for the model. Please split it into shorter messages. "
-        "Administrators can find this message in the log with the ID {correlation}. The log also shows which "
-        "setting to change."
+        "Administrators can find this message in the log with the ID {correlation}. The log also names the setting "
+        "to change."
     ),
     "refused": "The model rejected this request: {reason}",
     "interrupted": "interrupted, outcome unknown",

@@ -11,7 +11,7 @@ ENGLISH: Mapping[str, str] = {
         "The code is valid for {minutes} minutes."
     ),
     "arrival_failed": (
-        "Because of an error, your message was not accepted. Administrators can find the error in the log "
+        "Your message was not accepted because of an error. Administrators can find the error in the log "
         "with the ID {correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
@@ -25,7 +25,7 @@ ENGLISH: Mapping[str, str] = {
         "a group, send /pair without a code in the group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
-    "pair_group": "This group is approved. I now accept messages from all its members.",
+    "pair_group": "This group is approved. I now accept messages from everyone in this group.",
     "pair_welcome": "You have been approved. What can I do for you?",
     "pair_wrong": (
         "This code is wrong, has already been used, or is older than {minutes} minutes. The person who "
@@ -69,7 +69,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "resume_none": "I am not paused in this chat.",
     "resume_but_all": "I am paused in all my chats, not just this one. To end the pause, send /resume all.",
-    "paused": "I am currently paused. Your message is saved, and I will answer it after the pause.",
+    "paused": "I am currently paused. Your message has been saved, and I will answer it after the pause.",
     "approval_asked": (
         "I want to run the command below. Within {minutes} minutes, an administrator can allow it with "
         "/approve {id} or reject it with /deny {id}:\n"
@@ -144,8 +144,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_over": "Both chats have already confirmed this link. To separate linked chats, send /unlink.",
     "link_busy": (
-        "This chat already has an open link request. Answer it with /link yes or /link no, and then send "
-        "this code again."
+        "This chat already has an open link request. Answer the open request with /link yes or /link no, and then "
+        "send this code again."
     ),
     "link_old": (
         "This code was created before Millpond was updated and is no longer valid. To get a new code, send "
@@ -161,9 +161,9 @@ ENGLISH: Mapping[str, str] = {
         "once, and expires when you create a newer code. To get a new code, send /link in your other chat."
     ),
     "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
-    "link_own": "This code was created in this chat or in a linked chat. Send it in a different chat.",
+    "link_own": "This code was created in this chat or in a linked chat. Send the code in a different chat.",
     "link_bot": (
-        "This code was created by another bot. Send it to that bot. Bots do not share memories with each other."
+        "This code was created by another bot. Send the code to that bot. Bots do not share memories with each other."
     ),
     "link_group": "Only direct chats can be linked. Send /link to me in a direct chat.",
     "link_not_person": "I cannot link chats because I keep {kind} instead of one memory per person.",
@@ -176,8 +176,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "unlink_none": "This chat is not linked to any other chat.",
     "unlink_config": (
-        "This chat is linked to another chat in the configuration file. To unlink them, ask an administrator "
-        "to change the configuration."
+        "This chat is linked to another chat in the configuration file. To unlink the chats, ask an administrator to "
+        "change the configuration file."
     ),
 }
 

@@ -49,8 +49,8 @@ def set_up(
 ) -> None:
     """Answer all questions of ``millpond init``; ``say`` gets the code that its owner writes."""
     questions = {
-        "Name of the bot": "", "Which": "en", "Time zone": "Europe/Berlin", "Address": model.base_url,
-        "API key": "some-key", "Name of the model": "m", **tokens,
+        "Bot name": "", "Which": "en", "Time zone": "Europe/Berlin", "Server address": model.base_url,
+        "API key": "some-key", "Model name": "m", **tokens,
     }  # fmt: skip
     with on_terminal("init", *flags, environ=environment_of(folder, {})) as terminal:
         for question, answer in questions.items():
@@ -59,6 +59,7 @@ def set_up(
         terminal.answer("Which", "pairing")
         terminal.answer("Web search", "")
         terminal.answer("Let the bot read public web pages", "")
+        terminal.answer("Voice messages", "")
         assert terminal.ends() == 0, terminal.screen
 
 

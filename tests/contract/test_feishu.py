@@ -164,7 +164,7 @@ class FeishuLab(Lab):
 
 @asynccontextmanager
 async def a_lab(process: Process, *, by_http: bool = False) -> AsyncIterator[FeishuLab]:
-    """An adapter that hears over a long connection, or by HTTP."""
+    """An adapter that hears over a long-lived connection, or by HTTP."""
     feishu = FakeFeishu(repeat_s=POST_AGAIN_S if by_http else REPEAT_S)
     server, closed = anyio.CancelScope(), anyio.Event()
 

@@ -153,9 +153,9 @@ class TestWebhook(ChannelContract, missing=WebhookLab.missing):
         [
             ({}, 204, ""), ({SIGNATURE: "v1,c2lnbmF0dXJl"}, 401, "is not valid"), ({SIGNATURE: ""}, 401, "required"),
             ({ID: "w2"}, 401, "is not valid"), ({ID: ""}, 401, "required"), ({ID: "x" * 257}, 401, "at most 256"),
-            ({TIME: "1"}, 401, "current time"), ({TIME: "-5"}, 401, "current time"),
-            ({TIME: "soon"}, 401, "current time"), ({TIME: "٣"}, 401, "current time"),
-            ({TIME: "9" * 400}, 401, "current time"), ({TIME: "9" * 5_000}, 401, "current time"),
+            ({TIME: "1"}, 401, "current Unix time"), ({TIME: "-5"}, 401, "current Unix time"),
+            ({TIME: "soon"}, 401, "current Unix time"), ({TIME: "٣"}, 401, "current Unix time"),
+            ({TIME: "9" * 400}, 401, "current Unix time"), ({TIME: "9" * 5_000}, 401, "current Unix time"),
             ({SIGNATURE: "v1 " * 5_000 + "v1"}, 401, "is not valid"),
         ],
     )  # fmt: skip
@@ -211,5 +211,5 @@ class TestWebhook(ChannelContract, missing=WebhookLab.missing):
         "url", ["http://169.254.169.254/latest/meta-data/", "http://127.0.0.1:1/x", "file:///etc/passwd", "http://["]
     )
     async def test_files_of_other_servers_are_not_fetched(self, lab: WebhookLab, url: str) -> None:
-        with pytest.raises(SendRejected, match=r"not on the server in channels\.forum\.url"):
+        with pytest.raises(SendRejected, match=r"not on the server set in channels\.forum\.url"):
             await lab.channel.fetch(Attachment(kind="document", source=url), timeout_s=HANG_S)

@@ -106,12 +106,12 @@ class Pond:
         try:
             await self.telegram.until(lambda: bool(found()), within_s=HANG_S)
         except TimeoutError:
-            pytest.fail(f"{text!r} was answered by {chat.texts()[seen:]}; refused: {self.server.refused()}")
+            pytest.fail(f"{text!r} was answered by {chat.texts()[seen:]}; rejected: {self.server.refused()}")
         return found()[0]
 
     async def api(self, method: str, path: str, **body: Any) -> Any:
         answer = await self.client.request(method, f"{self.url}{path}", json=body or None)
-        refused = f"{method} {path}: {answer.status_code} {answer.text}; refused: {self.server.refused()}"
+        refused = f"{method} {path}: {answer.status_code} {answer.text}; rejected: {self.server.refused()}"
         assert answer.status_code in (200, 202, 204), refused
         return answer.json() if answer.content else None
 
@@ -237,8 +237,8 @@ async def test_all_roles_do_their_work_and_the_server_refuses_nothing(server: Se
         assert server.refused() == []
         for role in ROLES:
             found = await here.millpond(role, "doctor")
-            assert f"the Redis user has the permissions of the role {role}" in found, found
-        assert "the Redis user has the permissions of every role" in await here.millpond("", "doctor")
+            assert f"the Redis user has the permissions for the {role} role" in found, found
+        assert "the Redis user has the permissions for every role" in await here.millpond("", "doctor")
 
 
 EVERYBODY = """

@@ -214,7 +214,7 @@ async def test_many_who_archive_the_same_at_once_make_one_file_and_list_it_once(
 
 
 async def test_nothing_is_no_segment(lab: Lab, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="there are no messages to be archived"):
+    with pytest.raises(ValueError, match="there are no messages to archive"):
         await archive_of(lab, tmp_path).write(ANN, 0, [])
 
 

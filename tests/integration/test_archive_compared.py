@@ -177,7 +177,7 @@ async def test_an_archive_that_is_not_mounted_has_lost_nothing(place: Place) -> 
     segment = await place.archive.write(ANN, 0, place.raws)
     shutil.rmtree(place.folder / "transcripts")
 
-    with pytest.raises(ArchiveError, match="Check whether the storage of the archive is mounted") as told:
+    with pytest.raises(ArchiveError, match="Check whether the archive's storage is mounted") as told:
         await place.archive.read(segment)
     assert not isinstance(told.value, ArchiveMissing)
 
@@ -201,7 +201,7 @@ async def test_while_its_mount_is_lost_nothing_is_written_trimmed_or_deleted(pla
     for call in calls:
         # The second process starts while the mount is lost.
         for archive in (place.archive, place.archive_in(place.folder)):
-            with pytest.raises(ArchiveUnavailable, match="Check whether the storage of the archive is mounted"):
+            with pytest.raises(ArchiveUnavailable, match="Check whether the archive's storage is mounted"):
                 await call(archive)
 
     assert not [path for path in folder.rglob("*") if path.is_file()]

@@ -343,7 +343,7 @@ async def test_a_catalogue_that_is_spoilt_is_told(place: Place) -> None:
     for file in place.data_dir.glob("transcripts/*/catalogue_*"):
         file.write_bytes(b"spoilt")
 
-    with pytest.raises(ArchiveError, match="the list of the older archive files of session web:ann is lost"):
+    with pytest.raises(ArchiveError, match="the list of older archive files for session web:ann is lost"):
         await place.archive.segments(ANN)
     assert catalogue.exists()
     assert await place.archive.read_range(ANN, 14, 16) == place.raws[14:], "the newest are listed in Redis"
@@ -519,7 +519,7 @@ async def test_while_files_are_deleted_nothing_is_listed(place: Place, monkeypat
     await place.say(4)
     await place.lab.bus.call("SET", place.keys.clearing(ANN), "1", "PX", 60_000)
 
-    with pytest.raises(ArchiveError, match="is deleting unused files"):
+    with pytest.raises(ArchiveError, match="is deleting unused archive files"):
         await place.archive.write(ANN, 0, place.raws)
     monkeypatch.setattr(daemon.archive.shelf_lists, "CLEARED_LOOKS", 1_000_000)
     async with anyio.create_task_group() as tg:
@@ -622,7 +622,7 @@ async def test_a_gap_is_told_with_its_indexes(place: Place) -> None:
     await place.archive.write(ANN, 0, place.raws[:3])
     await place.archive.write(ANN, 6, place.raws[6:8])
 
-    with pytest.raises(ArchiveMissing, match="messages 3 to 5, 8 to 9 were not found in any listed file"):
+    with pytest.raises(ArchiveMissing, match="messages 3 to 5, 8 to 9 were not found in any listed archive file"):
         await place.archive.read_range(ANN, 0, 10)
 
 
@@ -700,7 +700,7 @@ async def test_the_doctor_says_that_the_archive_is_not_mounted(place: Place) -> 
 
     found = (await told(place))["trimming"]
 
-    assert "Check whether the storage of the archive is mounted" in found
+    assert "Check whether the archive's storage is mounted" in found
     assert f"HDEL {place.lab.bus.keys.archives} " in found
 
 

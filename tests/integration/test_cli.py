@@ -234,7 +234,7 @@ port = 8901
 FAULTS = {
     "data_dir": "{file} is not a folder. Move the file, or set another folder",
     "archive.url": "az://container/folder cannot be used: ",
-    "channels.web.port": "8901 is also used by health. Set a port that no other part of this process uses",
+    "channels.web.port": "8901 is also used by health. Set a port that is not used by another part of this process",
     "channels.terminal.bot": "bot 'pund' was not found. Choose one of: pond, reed, rush",
     "bots.pond.tools": "unknown tool teleport. The tools are: time, ",
     "bots.pond.workspace": "{file} is not a folder. Move the file, or set another folder",
@@ -242,7 +242,7 @@ FAULTS = {
     "bots.pond.model.base_url": "the proxy in the environment has an unsupported scheme, ftp://. ",
     "bots.pond.model.fallbacks[1].base_url": "expected http:// or https:// and a host",
     "bots.reed.model.context_window_tokens": "the value is too small. A prompt can have ",
-    "bots.rush.summary_model.api_key": "this setting is missing, and the API key of the bot's own model belongs to a "
+    "bots.rush.summary_model.api_key": "this setting is missing, and the API key for the bot's own model is for a "
     "different API",
 }
 
@@ -362,7 +362,7 @@ def test_lines_that_cannot_be_accepted_are_named_and_the_others_answered(place: 
 
     assert done.returncode == 65
     assert "line 2: this input line is not encoded in UTF-8" in done.stderr
-    assert "line 3: the message has" in done.stderr
+    assert "line 3: the message is" in done.stderr
     assert done.stdout.splitlines()[-1] == "You said: last"
 
 

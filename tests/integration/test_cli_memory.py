@@ -234,8 +234,8 @@ def test_a_person_is_named_as_a_channel_names_them_without_a_session_of_that_nam
     ("name", "said"),
     [
         ("tolk", "Did you mean terminal:talk"),
-        ("web:nobody", "nobody has sent a message to this session"),
-        ("pond:person:web:bob", "is neither the name of a memory (scope) nor the name of a session"),
+        ("web:nobody", "no one has sent a message to this session"),
+        ("pond:person:web:bob", "no memory (scope) or session is named"),
     ],
 )
 def test_an_unknown_name_is_65_and_makes_no_memory(talk: Talk, name: str, said: str) -> None:

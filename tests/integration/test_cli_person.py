@@ -25,7 +25,7 @@ def place() -> Iterator[Place]:
 def test_people_are_linked_shown_and_parted_by_hand(place: Place) -> None:
     assert place("person", "list").stdout == "nobody is linked\n"
 
-    assert "now shares the memory of web:ann" in place("person", "link", "web:ann", BOB).stdout
+    assert "now shares web:ann's memory" in place("person", "link", "web:ann", BOB).stdout
 
     [link] = json.loads(place("person", "list", "--json").stdout)["links"]
     assert (link["home"], link["member"]) == (ANN, BOB)

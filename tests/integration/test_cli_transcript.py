@@ -153,8 +153,8 @@ def test_a_transcript_is_shown_by_its_name_and_by_the_path_of_its_file(talk: Tal
 @each_row(
     ("asked", "code", "said"),
     [
-        (["show", "nobody"], 65, "nobody has sent a message to this session"),
-        (["list", "nobody"], 65, "nobody has sent a message to this session"),
+        (["show", "nobody"], 65, "no one has sent a message to this session"),
+        (["list", "nobody"], 65, "no one has sent a message to this session"),
         (["show", "talk", "--from", "20"], 65, "has no messages 20 to: the transcript contains messages 0 to 19"),
         (["show", "talk", "--from", "5", "--upto", "5"], 65, "has no messages 5 to 4"),
         (["show", "talk", "--from", "-1"], 2, "--from"),
@@ -163,10 +163,10 @@ def test_a_transcript_is_shown_by_its_name_and_by_the_path_of_its_file(talk: Tal
         (["show", "transcript_of_nothing.jsonl.gz"], 65, "was not found"),
         (["export", "talk"], 2, "--output"),
         (["export", "talk", "-o", "/nowhere/at/all.jsonl"], 73, "/nowhere/at/all.jsonl cannot be written"),
-        (["export", "nobody", "-o", "-"], 65, "nobody has sent a message to this session"),
-        (["restore", "nobody"], 65, "nobody has sent a message to this session"),
+        (["export", "nobody", "-o", "-"], 65, "no one has sent a message to this session"),
+        (["restore", "nobody"], 65, "no one has sent a message to this session"),
         (["search", "  "], 2, "no word"),
-        (["search", "x", "--session", "nobody"], 65, "nobody has sent a message to this session"),
+        (["search", "x", "--session", "nobody"], 65, "no one has sent a message to this session"),
         (["search", "x", "--scope", "pond:person:web:nobody"], 65, "no session uses it"),
         (["search", "x", "--scope", "a", "--session", "b"], 2, "--session"),
         (["show", "a:b:c:d"], 65, "cannot be parsed"),
@@ -361,7 +361,7 @@ def test_everything_of_a_person_is_one_file(talk: Talk, tmp_path: Path, whose: l
 @each_row(
     ("asked", "code", "said"),
     [
-        (["nobody", "-o", "x.zip"], 65, "nobody has sent a message to this session"),
+        (["nobody", "-o", "x.zip"], 65, "no one has sent a message to this session"),
         (["--person", "web:nobody", "-o", "x.zip"], 65, "nothing is stored about this person"),
         (["--scope", "pond:person:web:nobody", "-o", "x.zip"], 65, "no session uses it"),
         (["talk", "--person", "web:ann", "-o", "x.zip"], 2, "use exactly one of"),

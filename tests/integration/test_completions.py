@@ -223,7 +223,7 @@ async def test_models_list_the_bot_and_another_name_is_not_found(process: Proces
 
         assert [model.id async for model in client.models.list()] == ["pond"]
         assert (await client.models.retrieve("pond")).owned_by == "millpond"
-        with pytest.raises(NotFoundError, match="offers only the model 'pond'"):
+        with pytest.raises(NotFoundError, match="serves only the 'pond' model"):
             await client.models.retrieve("gpt-5")
         with pytest.raises(NotFoundError, match="'gpt-5' was not found"):
             await client.chat.completions.create(model="gpt-5", messages=[{"role": "user", "content": "hello"}])
@@ -268,7 +268,7 @@ async def test_a_completions_token_opens_nothing_else_and_names_no_other_person(
         assert (await stranger.get("/v1/models")).status_code == 401
         with pytest.raises(APIError, match="belongs to another user, to an operator, to an administrator"):
             await site.ask("hello", user="boss")
-        with pytest.raises(APIError, match="belongs to the channel 'telegram'"):
+        with pytest.raises(APIError, match="belongs to channel 'telegram'"):
             await site.ask("hello", site.client(**{"X-Millpond-Session": "telegram:1"}))
         assert (await site.ask("hello", site.client(TOKEN), user="boss")).choices[0].message.content == "echo: hello"
 

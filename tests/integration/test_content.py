@@ -349,9 +349,7 @@ async def test_a_channel_that_is_not_configured_here_is_a_line(world: World) -> 
 
     log = await world.answered(ScriptedModel("Pity."))
 
-    assert "the file could not be fetched: the files come from channel 'phone', but this channel is not in" in content(
-        log[0]
-    )
+    assert "the file could not be fetched: the files come from channel 'phone', which is not in" in content(log[0])
 
 
 async def test_only_so_many_files_are_taken_in_and_so_many_shown(world: World, platform: Platform) -> None:

@@ -41,7 +41,7 @@ from tests.limits import HANG_S, until
 from tests.recalllab import ScriptedEngine, a_hit, recalling
 from workers.agent.model_calls import TEST
 
-FAULT = "The server refused the API key (401). Check OPENAI_API_KEY or api_key_file."
+FAULT = "The server rejected the API key (401). Check OPENAI_API_KEY or api_key_file."
 
 
 def configured(process: Process, *, admins: tuple[str, ...] = ()) -> Process:
@@ -276,7 +276,7 @@ async def test_a_refused_message_is_given_up_alone_and_never_sent_again(process:
     assert (letter[b"id"], letter[b"reason"]) == (b"b", BRIEF.encode())
     assert (await lab.log())[-1].answers == ("c",)
     prompt = [json.loads(message).get("content") for message in model.requests[-1].messages]
-    assert "[This message is left out: the model's server refused it.]" in prompt
+    assert "[This message is left out because the model's server rejected it.]" in prompt
 
 
 BRIEF = "The server refuses the request (400), bad_text"
@@ -307,8 +307,8 @@ async def test_a_failure_of_one_message_while_the_model_answers_a_test_message_g
     """A firewall's 403 or web page counted as a fault of the set-up, and a message that made its server fail as an
     outage: the conversation was blocked for six hours, and others that use the model were delayed."""
     rows = {
-        "forbidden": (SetupFault("no", status=403), 0.0, "refused this message (403)"),
-        "page": (SetupFault("no", status=200), 0.0, "answered this message with a web page"),
+        "forbidden": (SetupFault("no", status=403), 0.0, "rejected this message (403)"),
+        "page": (SetupFault("no", status=200), 0.0, "returned a web page for this message"),
         "outage": (ModelUnavailable("no"), 1_900.0, "fails to answer this message"),
     }
     for name, (error, parked_s, reason) in rows.items():
@@ -390,8 +390,8 @@ async def test_a_stop_does_not_wait_for_the_answer_to_a_test_message(process: Pr
 async def test_a_model_that_fails_with_a_test_message_too_is_not_set_up_right(process: Process, lab: Lab) -> None:
     """Each message became a dead letter, and no administrator was told."""
     rows = {
-        "refused": (REFUSED, "The server refuses every request, even a short test message"),
-        "garbage": (InvalidAnswer("no JSON"), "The server sends unusable answers, even to a short test message"),
+        "refused": (REFUSED, "The server rejects every request, even a short test message"),
+        "garbage": (InvalidAnswer("no JSON"), "The server returns unusable answers, even to a short test message"),
     }
     for name, (error, reason) in rows.items():
         session, model = f"web:{name}", ScriptedModel(then=error)
@@ -422,7 +422,7 @@ async def test_administrators_are_told_when_the_messages_of_several_conversation
         await lab.publish("b", session="web:0")
         await until(lambda: lab.is_idle("web:0"))
 
-    assert finding.text.startswith(f"The server refused the messages of 3 conversations in a row ({BRIEF}).")
+    assert finding.text.startswith(f"The server rejected messages from 3 conversations in a row ({BRIEF}).")
     assert [reply.session for reply in replies] == ["support:boss"]
     assert await no_model_fails(lab)
 

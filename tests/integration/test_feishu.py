@@ -472,7 +472,7 @@ async def test_an_event_that_is_not_stored_is_to_be_sent_again(by_http: FeishuLa
 @each_row(
     "change, ok, words",
     [
-        ({}, True, "over a long connection"),
+        ({}, True, "over a long-lived connection"),
         ({"status": 1}, True, "the app is not active"),
         ({"secret": "other"}, False, "channels.lake.app_id"),
         ({"scopes": {"im:message"}}, True, "lacks permissions: im:message:send_as_bot"),

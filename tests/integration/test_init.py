@@ -223,9 +223,9 @@ def test_an_address_without_v1_is_mended(place: Place) -> None:
 @each_row(
     ("reply", "said", "code"),
     [
-        (Failure(401, "no"), "refused the API key (401)", 1),
+        (Failure(401, "no"), "rejected the API key (401)", 1),
         (Failure(404, "The model does not exist"), "was not found (404). Check model.name and model.base_url.", 1),
-        (Plain(b"<html>a page</html>"), "answered with a web page instead of a model's answer", 1),
+        (Plain(b"<html>a page</html>"), "returned a web page instead of an answer from the model", 1),
         (Failure(503), "failed (503)", 69),
     ],
 )
@@ -373,7 +373,7 @@ def test_another_data_directory_is_written_down(place: Place) -> None:
 
 
 def answer_the_first(terminal: OnTerminal) -> None:
-    terminal.answer("Name of the bot", "heron")
+    terminal.answer("Bot name", "heron")
     terminal.answer("Which", "")
     terminal.answer(r"Time zone \[Europe/Berlin\]", "Mars")
     terminal.shows("expected an IANA time zone")
@@ -385,16 +385,16 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
     portal.call(telegram.direct(eve).say, "hello, anybody there?")
     with model(Failure(401), Say("yes")) as server, place.sits("init", "--telegram-url", telegram.base_url) as terminal:
         answer_the_first(terminal)
-        terminal.answer("Address", server.base_url)
+        terminal.answer("Server address", server.base_url)
         terminal.answer("API key", "wrong")
-        terminal.answer("Name of the model", "m")
-        terminal.shows("refused the API key")
+        terminal.answer("Model name", "m")
+        terminal.shows("rejected the API key")
         server.models = ("m", "n")
         terminal.answer("Which", "again")
-        terminal.answer("Address", "")
+        terminal.answer("Server address", "")
         terminal.answer("API key", KEY)
         terminal.shows("Models on this server: m, n.")
-        terminal.answer("Name of the model", "")
+        terminal.answer("Model name", "")
         terminal.shows("The model answers")
         terminal.answer("Bot token", "1:wrong")
         terminal.shows("Telegram rejected the token")
@@ -406,7 +406,7 @@ def test_the_whole_way_on_a_terminal(place: Place, telegram: FakeTelegram, porta
         terminal.shows(r"You are Ann \(4711\)")
         terminal.answer("Which", "")
         terminal.answer("Web search", "searxng")
-        terminal.answer("Address of your SearXNG server", "http://127.0.0.1:1")
+        terminal.answer("Your SearXNG server address", "http://127.0.0.1:1")
         terminal.shows("The search provider searxng returned no usable answer: ConnectError")
         terminal.answer("Keep this provider anyway", "y")
         terminal.answer("Let the bot read public web pages", "")
@@ -479,12 +479,12 @@ def test_a_webhook_can_be_taken_away(place: Place, telegram: FakeTelegram, porta
 
 
 QUESTIONS = (
-    "Name of the bot",
+    "Bot name",
     "Which",
     "Time zone",
-    "Address",
+    "Server address",
     "API key",
-    "Name of the model",
+    "Model name",
     "Bot token",
     "Which",
     "Web",
@@ -522,12 +522,12 @@ def test_a_second_run_on_a_terminal_offers_what_is_there(place: Place, telegram:
         with place.sits("init", *NO_WEB) as terminal:
             terminal.answer("Change the configuration", "")
             for question in (
-                "Name of the bot",
+                "Bot name",
                 "Which",
                 "Time zone",
-                "Address",
+                "Server address",
                 "API key",
-                "Name of the model",
+                "Model name",
                 "Bot token",
             ):
                 terminal.answer(question, "")
@@ -687,10 +687,10 @@ def test_a_nanobot_is_taken_over_on_a_terminal(place: Place, telegram: FakeTeleg
         with place.sits("init", "--from", str(source), "--telegram-url", telegram.base_url, *NO_WEB) as terminal:
             terminal.shows("Found nanobot")
             terminal.shows("Stop the old bot before you start Millpond")
-            for question in ("Name of the bot", "Which", r"Time zone \[Asia/Tokyo\]", "Address"):
+            for question in ("Bot name", "Which", r"Time zone \[Asia/Tokyo\]", "Server address"):
                 terminal.answer(question)
             terminal.answer("API key", "")
-            terminal.answer(r"Name of the model \[openrouter/maker/some-model\]", "m")
+            terminal.answer(r"Model name \[openrouter/maker/some-model\]", "m")
             terminal.answer("Bot token", "")
             portal.call(ann.say, f"/start {terminal.shows(r'start=([A-Z0-9]+)')[1]}")
             terminal.answer("Which", "private")
@@ -739,7 +739,7 @@ def test_without_an_owner_nothing_is_remembered_of_nobody(place: Place) -> None:
     done = place("init", "--no-test", "--no-telegram", "--from", str(nanobot(place.folder)))
 
     assert done.returncode == 0, done.stderr
-    assert "Name the owner of the memory with --memory-of" in done.stdout
+    assert "Specify the memory's owner with --memory-of" in done.stdout
     assert not (place.data / "redis").exists()
 
 

@@ -64,8 +64,8 @@ def test_events_by_http_need_the_encrypt_key(place: Place, feishu: FakeFeishu, t
         (("--feishu-app-secret", "wrongwrongwrongwrong"), "error 10014"),
         (("--feishu-app-id", "cli_0000000000000000"), "error 10014"),
         (("--feishu-app-id", "ou_1"), "not an app ID"),
-        (("--feishu-app-secret", "short"), "not the secret of an app"),
-        (("--feishu-owner", "U1"), "an open_id of Feishu looks like"),
+        (("--feishu-app-secret", "short"), "not an App Secret"),
+        (("--feishu-owner", "U1"), "a Feishu open_id looks like"),
         (("--feishu-url", "http://127.0.0.1:1"), "cannot be reached"),
     ],
 )

@@ -85,7 +85,7 @@ def test_a_wrong_token_is_said_without_showing_it(place: Place, slack: FakeSlack
 
     assert (wrong.returncode, other.returncode) == (1, 1)
     assert "Slack rejected the token (invalid_auth)" in wrong.stderr
-    assert "app-level token belongs to the app A0123456789" in other.stderr
+    assert "app-level token belongs to app A0123456789" in other.stderr
     assert TOKEN not in wrong.stderr
     assert APP_TOKEN not in other.stderr
     assert place.files() == {}
@@ -209,7 +209,7 @@ def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: Blo
     ann, eve = slack.person("Ann", id="U4711"), slack.person("Eve")
     slack.faults.on("auth.test", Refuse("token_revoked"))
     with place.sits("init", *QUIET, "--slack", "--slack-url", slack.base_url) as terminal:
-        terminal.shows("Create New App, From a manifest")
+        terminal.shows("Create New App > From a manifest")
         terminal.answer("Bot token", "xapp-1")
         terminal.shows("The value is not a bot token")
         terminal.answer("Bot token", slack.bot.token)

@@ -93,11 +93,9 @@ async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: La
 
     assert (finding.check, finding.state) == ("server of llama", "warning")
     assert finding.text == (
-        "the server refused prompts larger than 3000 tokens, so Millpond now keeps prompts for this model below "
-        "that size; "
-        "set model.context_window_tokens (now 65536) to the model's real window; "
-        "requests are adapted to this server: the setting tool_choice cannot force a tool call on this server, tools "
-        "are not sent"
+        "the server rejected prompts larger than 3000 tokens, so Millpond now keeps prompts for this model below "
+        "that size; set model.context_window_tokens (now 65536) to the model's real window; requests are adapted to "
+        "this server: the tool_choice setting cannot force a tool call on this server, tools are not sent"
     )
 
 
@@ -129,7 +127,7 @@ def cached(tokens: int, *, calls: int = 50, of: int = 100_000) -> Amount:
         (cached(50_000), "user", None, ("ok", "50% of the input tokens since yesterday came from the")),
         (cached(49_000), "user", None, ("warning", "Likely causes are long pauses between messages")),
         (cached(49_000), "system", None, ("warning", 'Set memory_search.place to "user".')),
-        (cached(49_000), "user", REFUSES_KEY, ("warning", "The server of llama refused the markers")),
+        (cached(49_000), "user", REFUSES_KEY, ("warning", "The server of llama rejected prompt cache markers")),
         (cached(49_000, calls=49), "system", None, None),
         (cached(0, of=51_199), "system", None, None),  # prompts that no provider caches
         (cached(0, of=0), "system", None, None),  # no provider reports cached tokens

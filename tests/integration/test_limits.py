@@ -231,7 +231,7 @@ async def test_too_many_messages_wait_without_an_attempt_and_it_is_said_once(pro
     assert [entry.answers for entry in await lab.log() if entry.answers] == [(str(number),) for number in range(5)]
     told = await notices_of(lab)
     assert [notice.kind for notice in told] == ["parked"]
-    assert told[0].text.startswith("The limit of messages per minute has been reached.")
+    assert told[0].text.startswith("The limit on messages per minute has been reached.")
     assert (await lab.state()).attempts == 0
 
 
@@ -245,7 +245,7 @@ async def test_people_of_a_push_channel_are_told_once_that_they_have_to_wait(pro
 
         await until(told)
 
-    assert [reply.text.startswith("The limit of messages") for reply in await replies_of(lab, "tg")] == [False, True]
+    assert [reply.text.startswith("The limit on messages") for reply in await replies_of(lab, "tg")] == [False, True]
 
 
 async def test_a_stop_ends_the_wait_and_takes_no_room(process: Process, lab: Lab) -> None:
@@ -276,7 +276,7 @@ async def test_commands_count_as_messages_and_keep_their_place_until_there_is_ro
         await until(lab.is_idle)
 
     texts = [notice.text for notice in await notices_of(lab)]
-    delayed = [text for text in texts if text.startswith("The limit of messages per minute has been reached. Send")]
+    delayed = [text for text in texts if text.startswith("The limit on messages per minute has been reached. Send")]
     assert len(delayed) == 3, "a stop carries out no command for which there is no room"
 
 

@@ -124,7 +124,7 @@ async def test_half_a_character_is_a_result_and_no_json_an_error_at_once(tmp_pat
             broken = await found.act("no JSON")
 
     assert half == "a \ufffd b \n\ufffd c 😀 \\ud83d \x01"
-    assert broken.startswith("Error: the tool server fake refused the call: the server's response cannot be read: ")
+    assert broken.startswith("Error: the tool server fake rejected the call: the server's response cannot be read: ")
 
 
 @asynccontextmanager
@@ -196,5 +196,5 @@ async def test_a_turn_names_the_servers_it_goes_without_to_the_model_and_in_its_
     (found,) = await Traces(lab.bus).of("web:ann")
     assert told(found)["missing_servers"] == [
         {"server": "away", "reason": "the tool server could not be used"},
-        {"server": "sleepy", "reason": "the tool server did not answer in time"},
+        {"server": "sleepy", "reason": "the tool server did not respond in time"},
     ]

@@ -489,7 +489,7 @@ async def test_a_web_page_in_place_of_an_answer_is_a_fault_of_the_set_up():
     error = await failure_of([Plain(b" \n<html><body>Sign in</body></html>")])
 
     assert type(error) is SetupFault
-    assert "answered with a web page" in str(error)
+    assert "returned a web page" in str(error)
 
 
 async def test_silence_within_an_answer_is_a_timeout():

@@ -430,7 +430,7 @@ async def test_what_is_rejected_becomes_a_dead_letter_and_the_chat_goes_on(proce
 
         assert platform.texts() == ["good ", "next"]
     [(_, dead)] = await process.bus.call("XRANGE", process.bus.keys.dead(0), "-", "+")
-    assert dead[b"reason"] == b"rejected: the server answered with status 400"
+    assert dead[b"reason"] == b"rejected: the server responded with HTTP status 400"
     assert dead[b"session"] == ANN.encode()
     assert msgspec.json.decode(dead[b"reply"], type=Reply).text == "good bad never"
 

@@ -15,8 +15,8 @@ from daemon.bus.permissions import RIGHTS, missing, rules_of
 from daemon.cli.doctor.database_checks import examine
 from daemon.config import HealthConfig, RedisConfig, Secret
 from daemon.errors import BusError
+from daemon.permission_check import watch
 from daemon.process import Process
-from daemon.redis_rights import watch
 from daemon.server import Address
 from tests.limits import until
 from tests.weblab import client_of
@@ -49,7 +49,7 @@ async def test_a_user_with_the_rules_of_a_role_lacks_nothing_of_it_and_something
     assert {"+xread", f"~{bus.keys.prefix}:{{*}}:sent:*", f"&{bus.keys.prefix}:leaders"} <= set(found["channels"])
     assert f"~{bus.keys.prefix}:{{*}}:overheard:*" in found["consolidation"], "an agent only reads it"
     assert finding.state == "ok"
-    assert finding.text == "the Redis user has the permissions of the role agent"
+    assert finding.text == "the Redis user has the permissions for the agent role"
     assert await missing(bus, "agent") == [], "the user of the embedded server may do everything"
     assert await bus.call("EXISTS", bus.keys.session("0")) == 0, "nothing that was tried was done"
 
@@ -58,20 +58,20 @@ async def test_the_doctor_names_the_missing_rules_of_the_nearest_role(bus: Bus, 
     async with open_bus(user, Path("/nowhere")) as own:
         await allow(bus, f"{rules_of('agent', bus.keys.prefix).replace(f'~{bus.keys.prefix}:usage:*', '')} -xadd")
         [finding] = [each for each in await examine(own, embedded=False) if each.check == "permissions"]
-        with pytest.raises(BusError, match=r"Redis refused HSET t[\d-]+:usage:\*, because the Redis user lacks"):
+        with pytest.raises(BusError, match=r"Redis rejected HSET t[\d-]+:usage:\* because the Redis user lacks"):
             await own.call("HSET", own.keys.usage("2026-01-01", "bot"), "a", "b")
 
     assert finding.state == "error"
     assert finding.text == (
-        f"The Redis user lacks the permissions +xadd, ~{bus.keys.prefix}:usage:* for the role agent. "
-        "Add the missing rules with ACL SETUSER. `millpond redis-acl` prints the rules of each role."
+        f"The Redis user lacks the permissions +xadd, ~{bus.keys.prefix}:usage:* for the role agent. Add the missing "
+        "rules with ACL SETUSER. To print each role's rules, run `millpond redis-acl`."
     )
 
 
 async def test_a_process_whose_user_lacks_a_permission_is_not_ready_until_somebody_corrects_it(
     process: Process, user: RedisConfig, free_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("daemon.redis_rights.AGAIN_S", 0.01)
+    monkeypatch.setattr("daemon.permission_check.AGAIN_S", 0.01)
     admin, rules = process.bus, rules_of("agent", process.bus.keys.prefix)
     await allow(admin, f"{rules} -xadd")
     config = msgspec.structs.replace(process.config, redis=user, health=HealthConfig(port=free_port))

@@ -133,5 +133,5 @@ async def test_a_group_shows_who_said_what(process: Process, lab: Lab) -> None:
 
 
 async def test_a_session_that_nobody_wrote_to_is_refused(process: Process) -> None:
-    with pytest.raises(InboundError, match="nobody has sent a message"):
+    with pytest.raises(InboundError, match="no one has sent a message"):
         await preview(process, "web:nobody")

@@ -29,17 +29,17 @@ async def test_a_model_that_can_do_everything_leaves_nothing_to_say() -> None:
 
 async def test_what_was_learnt_is_told() -> None:
     assert await found(Mistral()) == [
-        "requests are adapted to this server: the length limit of answers is sent as max_tokens"
+        "requests are adapted to this server: the answer length limit is sent as max_tokens"
     ]
     assert await found(DeepSeek()) == [
-        "requests are adapted to this server: the length limit of answers is sent as max_tokens"
+        "requests are adapted to this server: the answer length limit is sent as max_tokens"
     ]
 
 
 async def test_a_model_without_tools_is_told_of() -> None:
     assert await found(Ollama()) == [
         "the model was asked to call the tool time but did not, so tools may not work with this model",
-        "requests are adapted to this server: the setting tool_choice cannot force a tool call on this server, tools "
+        "requests are adapted to this server: the tool_choice setting cannot force a tool call on this server, tools "
         "are not sent",
     ]
 

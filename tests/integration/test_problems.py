@@ -28,7 +28,7 @@ OFFERED = json.dumps(
         {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "other.json"}}}},
     ]
 )
-A_FOLDER = "the path is a folder, not a regular file. Replace it with a regular file, or remove it"
+A_FOLDER = "the path is a folder, not a regular file. Replace the file with a regular file, or remove the file"
 TOLD = {
     ("SOUL.md", "the file is not UTF-8. Save it as UTF-8"),
     ("skills/broken/SKILL.md", "the first line of the file must be ---"),
@@ -72,7 +72,7 @@ async def test_the_doctor_names_each_file_and_each_tool_that_a_bot_goes_without(
         ("files of pond", f"{folder}/memory/pond%3aperson/MEMORY.md cannot be read: {A_FOLDER}"),
         *(("tool server fake of pond", f"{name}: {why}") for name, why in TOLD if name.startswith("fake")),
     }
-    assert len(gone) == 1 and gone.pop().endswith(". The bot answers without the tools of this server.")
+    assert len(gone) == 1 and gone.pop().endswith(". The bot answers without this server's tools.")
     fine = {finding.check: finding.text for finding in findings if finding.state == "ok"}
     assert fine.keys() == {"files of reed", "tool server fake of pond"}
     assert fine["tool server fake of pond"] == "2 usable tools"

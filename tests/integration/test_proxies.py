@@ -83,7 +83,7 @@ def test_hosts_of_no_proxy_are_reached_directly(monkeypatch: pytest.MonkeyPatch)
     ("name", "value", "told"),
     [
         ("ALL_PROXY", "socks4://127.0.0.1:9", "socks4://"),
-        ("HTTPS_PROXY", "http://[::1", "no valid address"),
+        ("HTTPS_PROXY", "http://[::1", "does not have a valid address"),
         ("SSL_CERT_FILE", "/nowhere/certificates.pem", "SSL_CERT_FILE"),
     ],
 )

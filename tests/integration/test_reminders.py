@@ -509,7 +509,7 @@ async def test_commands_set_list_pause_and_delete_reminders(remind: RemindLab) -
         f"This chat has no reminder {kept.id}. To list the reminders in this chat, send /reminders.",
     ]
     assert texts[7].startswith("“at” is not a time.")
-    assert texts[7].endswith("\nYou can also ask me in your own words, without /remind.")
+    assert texts[7].endswith("\nYou can also ask for a reminder in your own words, without /remind.")
     assert (daily.kind, daily.zone, daily.rule) == ("prompt", "Europe/Berlin", "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR")
 
 

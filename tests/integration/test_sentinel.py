@@ -138,7 +138,7 @@ async def test_an_address_that_names_no_master_says_so_in_a_sentence(watched: Wa
     tls = f"sentinels://127.0.0.1:{sentinel}/pond"
     wrong = (
         (tls, BusUnavailable, "knows a reachable Redis master named 'pond'"),
-        (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url is the address of a Redis Sentinel"),
+        (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url points to a Redis Sentinel"),
         (f"sentinel://127.0.0.1:{server}/pond", BusUnavailable, "is not a Redis Sentinel"),
         (f"sentinel://127.0.0.1:{sentinel}/heron", BusUnavailable, "knows a reachable Redis master named 'heron'"),
         (f"redis://127.0.0.1:{watched.servers[1].port}", BusUnavailable, "is a read-only replica"),
@@ -262,7 +262,7 @@ async def test_messages_that_a_new_master_lacks_are_named(watched: Watched, pref
             await bus.call("DEL", bus.keys.lost)
 
     [text] = found
-    assert text.startswith("1 accepted messages were lost when Redis changed its master")
+    assert text.startswith("1 accepted messages were lost when Redis switched to another master")
     assert "in these sessions: web:ann." in text
     lost = [(log["session"], log["message_id"]) for log in logs if log["event"] == "message.lost"]
     assert lost == [("web:ann", "m1")]

@@ -68,7 +68,7 @@ async def test_tokens_that_will_not_do_are_told_by_their_keys() -> None:
     assert "channels.acme.bot_token" in wrong[0].text
     assert [[each.state for each in remarks] for remarks in (deaf, other, unscoped)] == [["ok", "error"]] * 3
     assert "channels.acme.app_token" in deaf[1].text and "connections:write" in deaf[1].text
-    assert "app_token belongs to the app A0OTHER" in other[1].text
+    assert "app_token belongs to app A0OTHER" in other[1].text
     assert "connections:write" in unscoped[1].text
     shown = str([*wrong, *deaf, *other, *unscoped])
     assert not any(token in shown for token in (slack.bot.token, slack.app.token, "xoxb-1-wrong-and-long-enough"))

@@ -382,7 +382,7 @@ async def test_a_memory_that_is_nearly_full_is_to_become_shorter():
     async with summing_up(reader) as (summaries, _server):
         await summaries.summarize(TALK, Background(memory="Ann likes tea. " * 1_400))
 
-    assert re.search(r"Memory \(nearly full, \d+ of 6553 tokens: make it shorter\)\n", reader.bodies[0])
+    assert re.search(r"Memory \(nearly full: \d+ of 6553 tokens; shorten the memory\)\n", reader.bodies[0])
 
 
 @pytest.mark.parametrize("window", [4_096, 8_192, 32_768, pytest.param(65_536, marks=pytest.mark.slow)])

@@ -286,9 +286,9 @@ async def test_another_chat_of_the_same_scope_can_be_written_to_and_no_other(pro
 
     assert found["bob"] == "sent to web:bob" and found["thread"] == "sent to web:bob:7"
     for name in ("eve", "nobody"):
-        assert "was not found among the chats that share the memory" in found[name], found[name]
+        assert "is not one of the chats that share this conversation's memory" in found[name], found[name]
     assert found["bad"].startswith("Error: chat_id: ")
-    assert found["channel"].startswith("Error: The channel 'nowhere' was not found in the configuration")
+    assert found["channel"].startswith("Error: The channel 'nowhere' was not found in this worker's configuration")
     assert found["half"].startswith("Error: chat_id is missing")
     assert "hi bob" in {notice.text for notice in await notices_of(lab, "web:bob")}
     assert "hi thread" in {notice.text for notice in await notices_of(lab, "web:bob:7")}

@@ -169,7 +169,7 @@ async def test_a_call_gives_what_the_server_says_and_its_arguments_are_checked_b
         assert (await found.call("fake_echo", text="你好")).text == "你好"
         assert "'text' is a required property" in (await found.call("fake_echo")).text
         assert await found.act("error") == "Error: it went wrong"
-        assert await found.act("refuse") == "Error: the tool server fake refused the call: not today"
+        assert await found.act("refuse") == "Error: the tool server fake rejected the call: not today"
         assert await found.act("structured") == '{"a":1}'
         picture = await found.call("fake_act", what="picture")
         assert (picture.text, picture.images[0].media_type) == ("see", "image/png")

@@ -107,8 +107,8 @@ async def test_a_text_is_shown_on_request_and_the_request_is_audited(page: Page,
     assert dead["text"] == "text of dead"
     actions = [(deed.action, deed.target, deed.outcome) for deed in await OperatorAudit(lab.bus).newest(limit=4)]
     assert actions == [
-        ("queue.text", "backlog nonsense", "refused: 404"),
-        ("queue.text", "backlog 1-1", "refused: 404"),
+        ("queue.text", "backlog nonsense", "rejected: 404"),
+        ("queue.text", "backlog 1-1", "rejected: 404"),
         ("queue.text", f"dead {letter['id']}", "shown: web:ann"),
         ("queue.text", f"backlog {waiting['id']}", "shown: web:ann"),
     ]

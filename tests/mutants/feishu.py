@@ -214,7 +214,7 @@ MUTANTS = (
         ),
         (
             "The padding of an event shows the key.",
-            '        raise ValueError("the event cannot be decrypted with this key")\n',
+            '        raise ValueError("the event cannot be decrypted with the configured Encrypt Key")\n',
             "        pass\n",
             "test_what_is_not_encrypted_with_the_key_is_refused",
         ),

@@ -38,7 +38,7 @@ MUTANTS = (
         ("The doctor names the nearest role.", "nearest = min(found", "nearest = max(found", _NEAREST),
     ),
     *mutants_of(
-        "daemon/redis_rights.py",
+        "daemon/permission_check.py",
         "integration/test_permissions.py",
         ("A process that lacks a permission says so.", "            forbidden.reason = lacking\n", "", _READY),
         (

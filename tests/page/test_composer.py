@@ -213,7 +213,7 @@ def test_a_voice_message_is_recorded_and_uploaded(browser: Browser, millpond: Po
         visit.page.context.grant_permissions(["microphone"])
         log_in(visit, millpond)
         visit.page.get_by_role("button", name="Record a voice message").click()
-        visit.page.get_by_role("button", name="End the recording").click()
+        visit.page.get_by_role("button", name="Stop recording").click()
 
         name = visit.page.get_by_role("list", name="Attached files").get_by_role("listitem")
         expect(name).to_contain_text(re.compile(r"voice-[\dT-]+\.webm"))

@@ -121,7 +121,7 @@ def test_conversations_of_other_channels_can_be_read_and_chosen_by_channel(visit
     conversations = page.get_by_role("navigation", name="Conversations")
 
     expect(page.locator("article.user")).to_contain_text("hello from a terminal")
-    expect(page.get_by_text("You can read it here, but you cannot reply.")).to_be_visible()
+    expect(page.get_by_text("You can read the conversation here, but you cannot reply.")).to_be_visible()
     expect(conversations.get_by_title("ann", exact=True)).to_be_visible()
     page.get_by_label("Filter conversations by channel").select_option("terminal")
     expect(conversations.get_by_title("ann", exact=True)).to_be_hidden()

@@ -22,7 +22,7 @@ TRIES = """async ([there, body]) => {
       const response = await fetch(there + path, {credentials: "include", ...options});
       return `${response.status} ${await response.text()}`;
     } catch (error) {
-      return `refused: ${error.name}`;
+      return `rejected: ${error.name}`;
     }
   };
   const post = (headers, mode) => ({method: "POST", body, headers, mode});
@@ -100,7 +100,7 @@ def test_a_page_of_another_port_reads_and_changes_nothing(visit: Visit) -> None:
         sent = visit.page.content()
 
     assert "dead-precious" not in json.dumps(tried)
-    assert tried["json"] == tried["read"] == "refused: TypeError"
+    assert tried["json"] == tried["read"] == "rejected: TypeError"
     assert tried["stream"] == "refused"
     assert tried["framed"] in ("closed", "")
     assert "cross_site" in sent or "not_json" in sent

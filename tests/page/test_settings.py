@@ -176,7 +176,7 @@ def test_a_model_that_does_not_answer_is_told_and_can_be_saved_all_the_same(
     with portal.wrap_async_context_manager(fake_openai(lambda _body: Failure(401, "no"))) as server:
         set_up(page, server)
 
-        expect(page.get_by_role("alert")).to_contain_text("refused the API key (401)")
+        expect(page.get_by_role("alert")).to_contain_text("rejected the API key (401)")
     expect(page.get_by_role("button", name="Save anyway")).to_be_visible()
     page.get_by_label("Server address").fill("http://user:password@127.0.0.1/v1")
     page.get_by_role("button", name="Test and save").click()
@@ -213,7 +213,7 @@ def test_a_server_for_voice_messages_is_tested_and_saved(visit: Visit, millpond:
     server = fake_openai(lambda body: spoken if "voice" in body else heard)
     with portal.wrap_async_context_manager(server) as audio:
         page = visit.open("/settings/bots")
-        page.get_by_label("Address of a server with OpenAI's API for audio").fill(audio.base_url)
+        page.get_by_label("Address of a server with an OpenAI-compatible audio API").fill(audio.base_url)
         page.get_by_label("Model that transcribes voice messages").fill("whisper-1")
         page.get_by_label("Model that speaks answers").fill("tts-1")
         page.locator("form").filter(has_text="Model that speaks answers").get_by_role("button").click()
@@ -252,7 +252,7 @@ def test_a_file_that_somebody_else_changed_is_not_overwritten(visit: Visit, mill
 
     page.get_by_role("button", name="Save", exact=True).click()
 
-    expect(page.get_by_role("alert")).to_contain_text("Somebody else changed the configuration file")
+    expect(page.get_by_role("alert")).to_contain_text("The configuration file has changed since you opened it")
     assert config.read_text().endswith("# mine\n")
 
 

@@ -200,9 +200,10 @@ TEMPLATE = rf"`(?:\\.|\$\{{(?:[^{{}}`]|\{{[^{{}}]*\}}|{INNER})*\}}|[^`\\])*`"
 PATTERN = r"(?<=[(,=:\[!&|?{};])\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n])+/[a-z]*"
 TOKEN = re.compile(rf"(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>{STRING}|{TEMPLATE})|{PATTERN}", re.DOTALL)
 NO_TEXT = re.compile(
-    r"^[\w-]*[.#][\w.#${}?:-]|^[/?&#.]|^\[|^[a-z ]{40,}$|^[a-z0-9_+#./ -]{200,}$|^mp-|^input, |^\(pointer|^noopener"
+    r"^[\w-]*[.#][\w.#${}?:-]|^[/?&#.]|^\[|^[a-z ]{40,}$|^[a-z0-9_+#./ -]{200,}$|^\s*1c abnf |^mp-|^input, |^table, |"
+    r"^\((pointer|max-width)|^noopener|^(journalctl|docker) |\| grep "
 )
-"""Selectors, paths and lists of words."""
+"""Selectors, paths, commands and lists of words."""
 
 
 def of_script(kind: str, path: str, text: str, line: int = 1) -> Iterator[Sentence]:

@@ -384,8 +384,8 @@ _RERANKING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "the key is not set. Set the model that ranks search results"),
-        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that ranks search results"),
+        ({"MODEL": ""}, "model", "the key is not set. Set the model that reranks search results"),
+        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that reranks search results"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
     ],
@@ -632,7 +632,7 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'ftp://h'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'localhost:1'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://[::1'", "bots.pond.model.base_url: expected http:// or https://"),
-        ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://u:p@h'", "without a user or password"),
+        ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://u:p@h'", "without a user name or password"),
         ("[bots.pond.model]\nname = 'm'\napi_key = \"a\\nb\"", "bots.pond.model.api_key: the value must be one line"),
         ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves only 72 for"),
         ("[bots.pond]\ntime_zone = 'Europe/Berln'", "got 'Europe/Berln'. Did you mean Europe/Berlin?"),
@@ -645,11 +645,11 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
             "remind, stop. Got 'pair'",
         ),
         ("[channels.web]\nbot = 'heron'", "channels.web.bot: bot 'heron' was not found. Choose one of: pond (in "),
-        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: this setting is missing, but '0.0.0.0' can be "
-            "reached"),
+        ("[channels.web]\nhost = '0.0.0.0'", "channels.web.token: this setting is required because '0.0.0.0' can be "
+                                             "reached"),
         ("[channels.web]\nhost = '::'\nopen = true\ntoken = 'a'", "channels.web.open: an open channel accepts"),
-        ("[channels.web]\ntoken = 'a'\nmember_token = 'a'", "channels.web.member_token: the value is the same"),
-        ("[channels.web]\ntoken = 'a'\ncompletions_token = 'a'", "completions_token: the value is the same as token"),
+        ("[channels.web]\ntoken = 'a'\nmember_token = 'a'", "channels.web.member_token: the value must differ from"),
+        ("[channels.web]\ntoken = 'a'\ncompletions_token = 'a'", "completions_token: the value must differ"),
         ("[channels.web]\nmember_token = 'a b'", "channels.web.member_token: the value must be one line of ASCII"),
         ("[channels.web]\nhost = ''", "channels.web.host: the value must not be empty"),
         ("[channels.testing]", "channels.testing.url: expected http:// and an address of this machine"),
@@ -783,7 +783,8 @@ def test_with_several_bots_a_channel_has_to_choose(file):
     lines = problems(file, "[bots.heron]\n[bots.duck]\n[channels.web]\nbot = 'duck'\n")
 
     assert lines == [
-        "channels.terminal.bot: this setting is missing, but there are several bots. Set this key to one of heron, duck"
+        "channels.terminal.bot: this setting is missing, but it is required because several bots are "
+        "configured. Set this key to one of heron, duck"
     ]
 
 
@@ -874,10 +875,8 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
         (line,) = problems(file, text + other)
 
         assert line.startswith(
-            f"{path}.api_key: this setting is missing, and the API key of the bot's own model belongs to a different "
-            "API. "
-            "Set this configuration key, "
-            "ANTHROPIC_API_KEY"
+            f"{path}.api_key: this setting is missing, and the API key for the bot's own model is for a different "
+            "API. Set this configuration key, ANTHROPIC_API_KEY"
         ), line
 
 

@@ -174,5 +174,5 @@ async def test_of_a_long_conversation_and_memory_as_much_is_shown_as_fits(window
     texts = [msgspec.json.decode(message)["content"] for message in model.requests[0].messages]
     counted = sum(map(tokenizer.count, texts))
     assert config.budget_tokens * 0.8 < counted <= config.budget_tokens
-    assert "[a message of 60016 tokens is left out here]" in texts[1]
+    assert "[a message of 60016 tokens is omitted here]" in texts[1]
     assert texts[1].count("Message 299: ") == texts[1].count("Message 2: ") == 1

@@ -86,7 +86,7 @@ def test_a_refusal_names_the_command_and_no_conversation(words: str) -> None:
 
     said = str(translated(error, asked_by(("HGET", "mp:{0}:session:telegram:ann", "head"))))
 
-    assert said.startswith("Redis refused HGET mp:{0}:session:*, because the Redis user lacks the permission (NOPERM).")
+    assert said.startswith("Redis rejected HGET mp:{0}:session:* because the Redis user lacks permission (NOPERM).")
     assert "millpond redis-acl" in said and "ann" not in said
     assert asked_by(("EVALSHA", "x"), script) == "the script publish.lua"
     assert asked_by(("INFO",)) == "INFO"

@@ -197,6 +197,8 @@ def test_what_only_says_how_long_ago_is_not_looked_for_as_words() -> None:
     assert query.terms == ("ann", "buy")
     assert {"last", "week"} <= set(query.rest)
     assert set(query_terms("那本书是上周买的吗", NOW).terms) <= set(query_terms("那本书是买的吗", NOW).terms)
+    assert query_terms("上周我做了什么？", NOW).terms == query_terms("What did I do last week?", NOW).terms == ()
+    assert "做" in query_terms("上周我做了什么菜？", NOW).terms
 
 
 def test_a_date_is_looked_for_as_words_too() -> None:

@@ -170,7 +170,7 @@ def test_a_bot_whose_tools_leave_no_room_is_a_configuration_error(tmp_path):
 
     with pytest.raises(
         ConfigError,
-        match=r"bots\.pond\.model\.context_window_tokens: .* too small\. A prompt can have 2,048 tokens, .* tools",
+        match=r"bots\.pond\.model\.context_window_tokens: .* too small\. A prompt can have up to 2,048 tokens, .*",
     ):
         Prompts("pond", config, workspace=tmp_path, tokenizer=TOKENIZER, definitions=[large])
 

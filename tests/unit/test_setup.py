@@ -252,7 +252,7 @@ def test_an_openclaw_with_several_workspaces_and_its_token_in_a_file(tmp_path: P
     assert find(tmp_path, {}).left == ["token: the token file cannot be read"]
 
 
-LINK = "skills: this is a symbolic link. Pass the target of the link to --from, or copy the files yourself"
+LINK = "skills: this is a symbolic link. Pass the link's target to --from, or copy the files yourself"
 
 
 def test_files_that_are_no_files_are_left(tmp_path: Path) -> None:

@@ -366,7 +366,7 @@ def test_a_file_that_cannot_be_fetched_is_a_line_of_the_text():
     assert arrival.attachments == ()
     assert arrival.text.splitlines() == [
         "[a file that was deleted]",
-        "[a file that Slack hides because of the limits of the workspace's plan]",
+        "[a file that Slack hides because of limits in the workspace's plan]",
         "[file elsewhere: plan (https://docs/plan)]",
         "[a file that cannot be opened]",
         "[file elsewhere: sums (https://docs/sums)]",

@@ -37,7 +37,11 @@ def test_a_socket_or_an_address_to_be_called_at_will_do(tmp_path, more):
         ("", "app_token", "connections:write"),
         ('app_token = "xoxb-1"', "app_token", "(xapp-…)"),
         ('events = { url = "https://host/x" }', "signing_secret", "App Credentials"),
-        ('signing_secret = "xapp-1-2"\nevents = { url = "https://host/x" }', "signing_secret", "but a token"),
+        (
+            'signing_secret = "xapp-1-2"\nevents = { url = "https://host/x" }',
+            "signing_secret",
+            "is a token or part of a token",
+        ),
         (f'signing_secret = "{SECRET}"\nevents = {{ url = "http://host/x" }}', "events.url", "https://"),
         (SOCKET + 'base_url = "slack.com/api"', "base_url", "http://"),
         (SOCKET + 'base_url = "https://u:p@slack.com"', "base_url", "without a user"),
@@ -57,7 +61,7 @@ def test_what_cannot_work_is_said(tmp_path, more, path, says):
         ("", "Install App"),
         ("hunter2", "(xoxb-…)"),
         (APP, "(xoxb-…)"),
-        ("xoxp-1-2", "a user's token"),
+        ("xoxp-1-2", "a user token"),
         ("xoxe.xoxb-1-2", "create a new app"),
     ],
 )

@@ -133,7 +133,7 @@ async def test_a_bomb_is_unpacked_no_further_than_the_limit(monkeypatch: pytest.
         (page(b"\x89PNG", "image/png"), "has the type image/png, but web_fetch reads only text"),
         (page(b"x", "text/html", Content_Encoding="br"), "compressed the page in a format that was not requested: br"),
         (page(b"no gzip", "text/html", Content_Encoding="gzip"), "does not match the compression format"),
-        (page(b"x", status=500), "HTTP 500"),
+        (page(b"x", status=500), "HTTP status 500"),
         (cut_off, "was interrupted"),
     ],
 )
@@ -146,7 +146,7 @@ async def test_a_page_that_cannot_be_read_is_refused_in_a_sentence(answer: objec
 
 async def test_a_server_that_says_nothing_is_given_up() -> None:
     async with web_site({"/": hanging}) as site:
-        with pytest.raises(ToolError, match="did not arrive"):
+        with pytest.raises(ToolError, match="did not load"):
             await fetch(f"{site.url}/", msgspec.structs.replace(CONFIG, timeout_s=0.05))
 
 

@@ -49,7 +49,7 @@ async def test_each_provider_is_asked_as_its_documentation_says(provider: str) -
 @each_row(
     ("provider", "answer", "said"),
     [
-        ("brave", page(b"{}", status=401), "refused the API key"),
+        ("brave", page(b"{}", status=401), "rejected the API key"),
         ("brave", page(b"{}", status=429), "has reached a rate limit"),
         ("tavily", page(b"{}", status=432), "has reached a rate limit"),
         ("searxng", page(b"", status=403), "search.formats in its settings.yml"),

@@ -147,7 +147,7 @@ async def _server(check: str, bot: str, name: str, config: McpConfig) -> list[Fi
             try:
                 offer = offer_of(name, config, await connection.tools(), call)
             except ToolError as error:
-                found = [warning(check, f"{str(error).rstrip('.')}. The bot answers without the tools of this server.")]
+                found = [warning(check, f"{str(error).rstrip('.')}. The bot answers without this server's tools.")]
             else:
                 found = [warning(check, f"{each.tool}: {each.reason}") for each in offer.problems]
                 found.append(ok(check, f"{len(offer.tools)} usable tools"))
@@ -193,7 +193,7 @@ TOKENS = 1_024
 """Longest answer, beside the budget for thinking: a model that thinks first needs some hundred."""
 
 ASK = message(
-    "user", f"Call the tool {TOOL} now, without arguments. Then tell me in a few words what the tool returned."
+    "user", f"Call the tool {TOOL} now, without arguments, and then tell me in a few words what the tool returned."
 )
 PICTURE = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAoAAAAKCAIAAAACUFjqAAAAEklEQVR4nGP4z8CAB+GTG8HSALfKY52f"
@@ -240,7 +240,7 @@ async def _tools(model: Model, tools: Sequence[bytes], tokens: int) -> list[str]
     said = {"role": "assistant", **({"content": answer.text} if answer.text else {}), "tool_calls": calls}
     results = [encode({"role": "tool", "content": "09:00", "tool_call_id": call["id"]}) for call in calls]
     again = await answer_of(model, [ASK, with_own(encode(said), answer.own), *results], tools, tokens)
-    return [] if again.text.strip() else ["the model returned no text after the result of a tool"]
+    return [] if again.text.strip() else ["the model returned no text after a tool result"]
 
 
 async def _picture(model: Model, tokens: int) -> list[str]:

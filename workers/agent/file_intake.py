@@ -332,7 +332,7 @@ async def _fetched(fetch: Fetch, each: IncomingFile) -> bytes:
             if number == TRIES - 1:
                 raise
             await anyio.sleep(min(PAUSE_MAX_S, max(PAUSE_S * 2**number, error.retry_after_s or 0.0)))
-    raise AssertionError("the file was neither fetched nor refused (a bug in Millpond)")
+    raise AssertionError("the file was neither fetched nor rejected (a bug in Millpond)")
 
 
 async def _saved(folders: FileAccess, path: str, content: bytes) -> bool:

@@ -117,15 +117,15 @@ def _of_message(turn: Turn, error: ModelError, attempts_max: int) -> ModelError:
     name = f"model {turn.kit.model.name!r}"
     match error:
         case SetupFault(status=200):
-            text = f"{name} answered this message with a web page, but answers a short test message"
+            text = f"{name} returned a web page for this message but answers a short test message"
             # A proxy in trouble sends such a page now and then, whatever the message says: two pages prove no refusal.
             is_last = turn.claim.begun.attempts >= attempts_max
             return ModelRefused(text, status=200) if is_last else InvalidAnswer(text)
         case SetupFault():
-            text = f"{name} refused this message ({error.status}), but answers a short test message"
+            text = f"{name} rejected this message ({error.status}) but answers a short test message"
             return ModelRefused(text, status=error.status)
         case ModelUnavailable():
-            text = f"{name} fails to answer this message, but answers a short test message ({error.brief})"
+            text = f"{name} fails to answer this message but answers a short test message ({error.brief})"
             return ModelRefused(text)
         case _:
             return error
@@ -137,10 +137,10 @@ def _of_model(error: ModelError, found: ModelError) -> ModelError:
         case SetupFault():
             return found
         case ModelRefused():
-            text = f"The server refuses every request, even a short test message ({found.brief.rstrip('.')})."
-            return SetupFault(f"{text} Check the settings of the model.", status=found.status)
+            text = f"The server rejects every request, even a short test message ({found.brief.rstrip('.')})."
+            return SetupFault(f"{text} Check the model's settings.", status=found.status)
         case InvalidAnswer():
-            text = f"The server sends unusable answers, even to a short test message ({found.brief.rstrip('.')})."
+            text = f"The server returns unusable answers, even to a short test message ({found.brief.rstrip('.')})."
             return SetupFault(f"{text} Check that model.base_url and model.api match the server.")
         case _:
             return error

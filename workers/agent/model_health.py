@@ -66,10 +66,10 @@ class ModelHealth:
         sessions.add(session)
         if len(sessions) < REFUSED_SESSIONS:
             return None
-        text = f"The server refused the messages of {REFUSED_SESSIONS} conversations in a row ({error.brief})."
+        text = f"The server rejected messages from {REFUSED_SESSIONS} conversations in a row ({error.brief})."
         with suppress(BusError):
             return await note_failing(
-                self._bus, model, "refused", f"{text} Check the bot's files and tools, and the settings of the model."
+                self._bus, model, "refused", f"{text} Check the bot's files and tools, and the model's settings."
             )
         return None
 

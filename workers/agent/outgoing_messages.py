@@ -33,8 +33,8 @@ class OutgoingMessages:
                 return str(chat)
         channel = repr(saying.channel) if saying.channel else "this channel"
         raise ToolError(
-            f"The chat {saying.chat!r} on {channel} was not found among the chats that share the memory of this "
-            "conversation. Messages can be sent only to chats that share this memory."
+            f"The chat {saying.chat!r} on {channel} is not one of the chats that share this conversation's memory. "
+            "Messages can be sent only to chats that share this memory."
         )
 
     async def _shared(self, session: str) -> str:
@@ -96,5 +96,5 @@ class OutgoingMessages:
             return self._first.delivery == "push"
         config = self._process.config.channels.get(channel)
         if config is None:
-            raise ToolError(f"The channel {channel!r} was not found in the configuration of this worker.")
+            raise ToolError(f"The channel {channel!r} was not found in this worker's configuration.")
         return isinstance(config, PushConfig)

@@ -60,7 +60,7 @@ class ThreadBackfill:
 
     async def _before(self, inbound: Inbound) -> tuple[Overheard, ...] | None:
         said_before = cast("Before", load(SAID_BEFORE))
-        reason = f"the platform did not answer within {WITHIN_S:g} s"
+        reason = f"the platform did not respond within {WITHIN_S:g} s"
         try:
             with anyio.move_on_after(WITHIN_S):
                 return await said_before(self._process, inbound, timeout_s=WITHIN_S)

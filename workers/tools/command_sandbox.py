@@ -115,7 +115,7 @@ async def run(config: ExecConfig, folder: Path, command: str) -> CommandResult:
         )
     except (OSError, ValueError) as error:
         raise ToolError(f"The command cannot be started: {error}") from error
-    output, reason = bytearray(), f"The command was stopped, because it ran longer than {config.timeout_s:g} s."
+    output, reason = bytearray(), f"The command was stopped because it ran longer than {config.timeout_s:g} s."
     try:
         with anyio.move_on_after(config.timeout_s):
             reason = await _output(process, output, config.output_max_bytes)
@@ -137,7 +137,7 @@ async def _output(process: Process, output: bytearray, max_bytes: int) -> str:
             output += await process.stdout.receive()
             if len(output) > max_bytes:
                 del output[max_bytes:]
-                return f"The command was stopped, because it printed more than {max_bytes:,} bytes."
+                return f"The command was stopped because it printed more than {max_bytes:,} bytes."
     return ""
 
 
@@ -173,9 +173,7 @@ UNAPPROVED = {
         "form. Tell the person that the command was denied."
     ),
     "expired": ("No administrator approved this command within {minutes} minutes, so it was not run. Tell the person."),
-    "started": (
-        "The command was approved and started once, but its result was lost. The effect of the command is unknown."
-    ),
+    "started": ("The command was approved and started once, but its result was lost. The command's effect is unknown."),
 }
 """The results of commands that are not run, for the model."""
 

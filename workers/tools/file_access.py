@@ -236,7 +236,7 @@ def _only_plain(found: os.stat_result, place: Place) -> None:
         raise IsADirectoryError(errno.EISDIR, "a folder")
     # A hard link could also lead outside. In read-only folders it is allowed, because a backup may have made it.
     if not stat.S_ISREG(found.st_mode) or (place.writable and found.st_nlink > 1):
-        raise ToolError(f"{place.path} is not a plain file.")
+        raise ToolError(f"{place.path} is not a regular file.")
 
 
 def _make(name: str, folder: int) -> None:

@@ -181,7 +181,7 @@ GREP = Tool(
                 "description": "A regular expression (RE2), or an exact text if literal is true.",
             },
             "path": {"type": "string", "description": "A file or folder, for example memory; default: all your files."},
-            "literal": {"type": "boolean", "description": "Search for the exact text of the pattern; default false."},
+            "literal": {"type": "boolean", "description": "Search for the pattern as exact text; default false."},
             "ignore_case": {"type": "boolean", "description": "Ignore upper and lower case; default false."},
         },
         "required": ["pattern"],

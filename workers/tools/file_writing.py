@@ -31,8 +31,8 @@ def _write(folders: FileAccess, path: str, content: str) -> str:
 
 WRITE_FILE = Tool(
     name="write_file",
-    description="Create a text file, or replace the whole content of a text file. To change only a part of a file, "
-    "use edit_file.",
+    description="Create a text file, or replace the whole content of a text file. To change only part of a file, use "
+    "edit_file.",
     parameters={
         "type": "object",
         "properties": {

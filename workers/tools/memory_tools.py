@@ -70,7 +70,8 @@ MEMORY_SEARCH = Tool(
     name="memory_search",
     description=(
         "Search the whole memory of this person or group: MEMORY.md and its older versions, history, daily notes, "
-        "earlier messages. Not every word has to match. Each hit has a [docid]; memory_get reads the text around it."
+        "earlier messages. Not every word has to match. Each hit has a [docid]; memory_get reads the text around the "
+        "hit."
     ),
     parameters={
         "type": "object",
@@ -112,8 +113,8 @@ async def _conversation_search(arguments: Mapping[str, Any], context: ToolContex
 CONVERSATION_SEARCH = Tool(
     name="conversation_search",
     description=(
-        "Find earlier messages in the conversations that share this memory, in their exact words, with time and "
-        "speaker. "
+        "Search the conversations that share this memory for earlier messages. The results contain the exact words, "
+        "the time and the speaker of each message. "
         "Use this tool for exact quotes. memory_search also searches summaries."
     ),
     parameters={
@@ -156,7 +157,7 @@ async def _compact(arguments: Mapping[str, Any], context: ToolContext) -> str:
 COMPACT = Tool(
     name="compact",
     description=(
-        "Replace older messages of this conversation with a summary now, to make room in the context. The newest "
+        "Replace older messages in this conversation with a summary now, to make room in the context. The newest "
         "messages and the current turn stay in the context. All messages stay in the transcript."
     ),
     parameters={

@@ -48,9 +48,9 @@ def _attachment(folders: FileAccess, path: str) -> Attachment:
 MESSAGE = Tool(
     name="message",
     description=(
-        "Send a message or files to this chat before your answer. Files can be sent only with this tool. To "
-        "send to another chat that shares the memory of this conversation, set channel and chat_id. You do not need a "
-        "tool for your answer itself."
+        "Send a message or files to this chat before your answer. Files can be sent only with this tool. To send to "
+        "another chat that shares this conversation's memory, set channel and chat_id. You do not need a tool for "
+        "your answer itself."
     ),
     parameters={
         "type": "object",

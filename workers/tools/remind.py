@@ -33,9 +33,8 @@ REMIND = Tool(
             },
             "at": {
                 "type": "string",
-                "description": "Local time of the person, such as 2026-11-27T09:00, or a delay from now, such as 20m, "
-                "2h or 3d. "
-                "Required if repeat is missing.",
+                "description": "The person's local time, such as 2026-11-27T09:00, or a delay from now, such as 20m, "
+                "2h or 3d. Required if repeat is missing.",
             },
             "repeat": {
                 "type": "string",

@@ -31,8 +31,8 @@ CODE_MAX = 100
 """Longest text that is checked as a code."""
 
 BAD_LOGIN = (
-    "This link was already used, is older than ten minutes, or belongs to another channel. Run `millpond page` to "
-    "print a new link."
+    "This link has already been used, is older than ten minutes, or belongs to another channel. Run `millpond page` "
+    "to print a new link."
 )
 TOO_MANY = (
     f"{BAD_LOGIN} Because too many wrong codes were entered, this login attempt was not recorded in the audit log."
@@ -56,7 +56,7 @@ class Login:
 
     async def login(self, request: Request) -> Response:
         """Exchange a code for a cookie."""
-        code = (await decoded(request, _Login, 'The body of a login request must be {"code": "<string>"}.')).code
+        code = (await decoded(request, _Login, 'A login request must have the body {"code": "<string>"}.')).code
         secret = ""
         if 0 < len(code) <= CODE_MAX:
             secret = await self._operators.logins.redeem(code, self._site.name)

@@ -36,14 +36,12 @@ COMPLETIONS = "/v1/"
 """The addresses that accept the channel's completions token."""
 
 UNKNOWN = (
-    "Requests to this address must contain the header Authorization: Bearer <token>. Unless the channel's "
-    "configuration sets a token, the api.header file in the data directory contains this header (use curl -H "
-    "@FILE). In a "
-    "browser, log in with "
-    "the link that `millpond page` prints."
+    "Requests to this address must include an Authorization: Bearer <token> header. Unless the channel's "
+    "configuration sets a token, the api.header file in the data directory contains this header (use curl -H @FILE). "
+    "In a browser, log in with the link that `millpond page` prints."
 )
 OPERATORS_ONLY = (
-    "This address is for operators only. Send the operator token in the header Authorization: Bearer <token>, or log "
+    "This address is for operators only. Send the operator token in an Authorization: Bearer <token> header, or log "
     "in with the link that `millpond page` prints."
 )
 
@@ -179,7 +177,7 @@ async def audited(request: Request, action: str, target: str = "", *, who: str =
 def _failure(error: BaseException) -> str:
     """The outcome of a failed or cancelled action."""
     if isinstance(error, HTTPException):
-        return f"refused: {error.status_code}"
+        return f"rejected: {error.status_code}"
     return f"{'failed' if isinstance(error, Exception) else 'cut short'}: {type(error).__name__}"
 
 

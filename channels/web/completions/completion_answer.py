@@ -155,7 +155,7 @@ class CompletionAnswer:
         except TimeoutError:
             raise Unanswered(
                 f"No answer arrived within {ANSWER_S:g} s. {self._waits}{self._waits and ' '}The message was accepted "
-                f"and will be answered in the conversation {self.session}."
+                f"and will be answered in conversation {self.session}."
             ) from None
 
     async def _followed(self, text: ClientText) -> str:

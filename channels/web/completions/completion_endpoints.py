@@ -79,7 +79,7 @@ class Completions:
     async def model(self, request: Request) -> Response:
         """One model."""
         if request.path_params["model"] != self._bot:
-            return self._not_found(f"This address offers only the model {self._bot!r}.")
+            return self._not_found(f"This address serves only the {self._bot!r} model.")
         return json_response(self._model())
 
     async def create(self, request: Request) -> Response:

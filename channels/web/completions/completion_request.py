@@ -43,15 +43,15 @@ NOT_TEXT = (
     "message."
 )
 NOT_DATA = (
-    "A picture in image_url.url must be a data URL such as data:image/png;base64,<data>. Addresses of other sites are "
-    "not loaded. Send the picture itself."
+    "A picture in image_url.url must be a data URL such as data:image/png;base64,<data>. Millpond does not load "
+    "pictures from other sites. Send the picture itself."
 )
 TOO_MANY = f"A message can have at most {FILES_MAX} pictures. Send the pictures in several messages."
-TOO_LARGE = "A picture can be at most {most:,} bytes large (agent.attachment_max_bytes). Send a smaller picture."
-ONE_CHOICE = "A bot gives one answer to each message. Remove the field n, or set n to 1."
+TOO_LARGE = "A picture can be at most {most:,} bytes in size (agent.attachment_max_bytes). Send a smaller picture."
+ONE_CHOICE = "A bot gives one answer to each message. Remove the n field, or set it to 1."
 NO_TASKS = (
-    "This request is an automatic task of the client, such as writing a title. The task was refused, because its text "
-    "would become part of the conversation. Select another model for automatic tasks in the client's settings."
+    "This request is an automatic task of the client, such as writing a title. Millpond refused the task because its "
+    "text would become part of the conversation. Select another model for automatic tasks in the client's settings."
 )
 
 
@@ -134,7 +134,7 @@ def asked(body: bytes, headers: Mapping[str, str], *, channel: str, bot: str) ->
     try:
         found = _decode_body(body)
         if found.model != bot:
-            raise ModelNotFound(f"The model {found.model[:80]!r} was not found. This address offers the model {bot!r}.")
+            raise ModelNotFound(f"Model {found.model[:80]!r} was not found. This address serves the {bot!r} model.")
         if found.n not in (UNSET, None, 1):
             raise HTTPException(400, ONE_CHOICE)
         text, pictures = _newest(found.messages)

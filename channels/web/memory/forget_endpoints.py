@@ -64,7 +64,8 @@ class ForgetEndpoints:
         if choice_of(words).kind in ("nothing", "short", "long"):
             raise HTTPException(
                 400,
-                f"The search text is too short or too long. Send 2 to {MOST_CHARS} characters of the text to forget.",
+                f"The search text is too short or too long. Send 2 to {MOST_CHARS} characters from the text "
+                "that you want to forget.",
             )
         try:
             with anyio.fail_after(LOOK_S):
@@ -95,7 +96,7 @@ class ForgetEndpoints:
         for number in numbers or ():
             if not 1 <= number <= count:
                 raise HTTPException(
-                    400, f"The list of found passages has no entry {number}. Choose numbers from 1 to {count}."
+                    400, f"The list of search results has no entry {number}. Choose numbers from 1 to {count}."
                 )
         groups = None if numbers is None else tuple(pending.groups[number - 1] for number in numbers)
         return await self._order(scope), ForgetSearch(text=pending.text, chosen=groups)

@@ -64,7 +64,7 @@ async def scope_asked(request: Request, bus: Bus, memories: Memories, *, parts: 
     # A new session has a scope before it has a memory.
     if await bus.call("EXISTS", bus.keys.memory(home)) or await sessions_of(bus, {asked}):
         return home
-    raise NoSuchMemory(f"The memory {asked} was not found. GET /api/memory lists all memories.")
+    raise NoSuchMemory(f"The memory {asked} was not found. To list all memories, send GET /api/memory.")
 
 
 def scope_of(segment: str) -> str:
@@ -76,7 +76,7 @@ def scope_of(segment: str) -> str:
     scope = segment if ":" in segment else unquote(segment, errors="replace")
     if len(scope) > SCOPE_MAX_CHARS or not _is_scope(scope):
         raise HTTPException(
-            400, "The address does not specify a memory (its scope). GET /api/memory lists all memories."
+            400, "The address does not specify a memory (its scope). To list all memories, send GET /api/memory."
         )
     return scope
 
@@ -134,7 +134,7 @@ class MemoryEndpoints:
         if not query.get("from"):
             raise HTTPException(
                 400,
-                "The number of the older version is missing. Add ?from=<number> to the address (0 is the empty memory "
+                "The older version's number is missing. Add ?from=<number> to the address (0 is the empty memory "
                 "before version 1).",
             )
         first, last = number_in(query["from"]), number_in(query["to"]) if query.get("to") else None
@@ -274,7 +274,7 @@ class MemoryEditEndpoints:
             return problem(
                 413,
                 "message_too_large",
-                f"The text is larger than {MAX_BYTES:,} bytes. Shorten it, because it is part of every prompt.",
+                f"The text is larger than {MAX_BYTES:,} bytes. Shorten the text, because every prompt contains it.",
             )
         scope, (by, time) = await scope_asked(request, self._bus, self._memories, parts=4), self._author(request)
 

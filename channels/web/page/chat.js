@@ -68,7 +68,7 @@ export class Chat extends HTMLElement {
   showWriter() {
     if (!this.writer || !this.#me) return;
     if (this.foreign) {
-      fill(this.writer, h("p.notice-line", null, t("This conversation belongs to the {channel} channel. You can read it here, but you cannot reply.", {channel: this.feed.session.split(":")[0]})));
+      fill(this.writer, h("p.notice-line", null, t("This conversation belongs to the {channel} channel. You can read the conversation here, but you cannot reply.", {channel: this.feed.session.split(":")[0]})));
     } else if (!this.composer) {
       this.outbox = new Outbox(this.feed.session, this.feed.signal);
       this.outbox.addEventListener("change", () => this.showPending(), {signal: this.feed.signal});

@@ -43,7 +43,7 @@ export function showLogs(view, holder) {
       when(line.timestamp), h("span.badge", {class: LEVELS[line.level]}, line.level), h("code", null, line.event), h("span.small", null, details(line))])),
     files.length > 0 ? h("p.soft.small", null, t("Searched files:"), " ", files.map((file, at) => [at > 0 && ", ", h("code", null, file)]))
       : h("p.soft.small", null, t("No log file was found on this server.")),
-    h("p.soft.small", null, t("A process started without a terminal logs to standard error, which usually ends up in the systemd journal or the container log. To find its log lines, run one of these commands:")),
+    h("p.soft.small", null, t("Processes that were started without a terminal write their logs to standard error. This output is usually collected in the systemd journal or the container log. To find the log lines of such a process, run one of these commands:")),
     h("pre", {tabindex: 0}, ["journalctl -o cat", "docker compose logs"].map((command) => `${command} | grep ${quoted(name)}\n`)),
   ]);
 }

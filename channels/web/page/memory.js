@@ -79,7 +79,7 @@ export class Memory extends View {
           h("div.row", null,
             press(t("Edit"), () => { this.#draft = {scope, text: memory.text, expect: memory.version}; fill(body, this.editor(body, memory)); body.querySelector("textarea").focus(); }))),
         memory.text.trim() ? h("article.card", null, prose(memory.text))
-          : empty(t("MEMORY.md is empty"), h("p", null, t("Millpond writes MEMORY.md when it consolidates older messages. To consolidate them now, send /compact in the conversation. You can also write MEMORY.md yourself."))),
+          : empty(t("MEMORY.md is empty"), h("p", null, t("Millpond writes MEMORY.md when it consolidates older messages. To consolidate older messages now, send /compact in the conversation. You can also write MEMORY.md yourself."))),
       ];
     });
   }

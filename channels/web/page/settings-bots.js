@@ -18,7 +18,7 @@ export function newBot(view, settings) {
     submit: t("Create the bot"),
     async onsubmit() {
       await post("/api/settings/bot", {name: name.value.trim(), like: like.value, digest: view.settings.digest}, view.signal);
-      toast(t("The bot was created. Next, connect a channel to it."));
+      toast(t("The bot was created. Next, connect a channel to the bot."));
       view.load("bots");
     },
   });

@@ -24,7 +24,7 @@ export function showChannels(view, settings) {
     there.map(([name, channel]) => h("details.card", {open: there.length === 1 && !kind}, h("summary", null, h("h2", null, name), " ",
       h("span.soft.small", null, `${KINDS[channel.type] ?? channel.type} · ${channel.bot} · ${channel.enabled ? t("enabled") : t("disabled")}`)),
     h("div.stack", null, access(view, settings, name), KINDS[channel.type] && h("h3", null, t("Connection")), KINDS[channel.type] && connection(view, channel.type, name, channel)))),
-    !there.length && h("p.soft", null, t("No chat platform is connected. You can use this page and the terminal without one.")),
+    !there.length && h("p.soft", null, t("No chat platform is connected. You can use this page and the terminal without a chat platform.")),
   ];
 }
 
@@ -36,14 +36,14 @@ function access(view, settings, name) {
     make("access.policy", t("Allowed people"), [["", t("people in the list below")], ["closed", t("administrators only")], ["allow", t("approved people and people in the list below")],
       ["pairing", t("people in the list below; unknown senders receive a pairing code, which you can approve")], ["open", t("everyone")]], {wide: true}),
     make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("Enter one ID per line.")}),
-    make("access.groups", t("Answers in groups"), [["mention", t("only to messages that mention the bot or reply to it")], ["all", t("to all messages")], ["off", t("to no messages")]]),
+    make("access.groups", t("Answers in groups"), [["mention", t("only answer messages that mention the bot or reply to it")], ["all", t("answer all messages")], ["off", t("answer no messages")]]),
     make("streaming", t("Show each answer while it is being written"), "flag"),
     make("typing", t("Show that the bot is typing"), "flag"),
     make("parts_max", t("Maximum number of messages per answer; a longer answer is sent as a file"), "number"),
   ]).element;
 }
 
-const secretHint = (isSet) => (isSet ? t("A value is already set. Leave this field empty to keep it.") : "");
+const secretHint = (isSet) => (isSet ? t("A value is already set. To keep the value, leave this field empty.") : "");
 
 /** The form that connects a channel of a type; `channel` is what is known of it. */
 function connection(view, kind, name, channel) {
@@ -79,7 +79,7 @@ function connection(view, kind, name, channel) {
   };
   const named = (key, label, more) => field(key, label, inputs[key], more);
   const advanced = kind !== "webhook" && h("details", null, h("summary", null, t("Advanced")), named("url", t("Platform API address"), {name: `${kind}-url`,
-    hint: t("Change this address only if you run your own server. If you change it, you must enter the token again.")}));
+    hint: t("Change this address only if you run your own server. If you change the address, you must enter the token again.")}));
   const fields = {
     telegram: () => [
       named("token", t("Bot token"), {name: "telegram-token", hint: parts("Open {link}, send /newbot, and copy the token. {set}", {link: h("a", {href: "https://t.me/BotFather", target: "_blank", rel: "noopener noreferrer"}, "BotFather"), set: secretHint(channel.set.includes("token"))})}),
@@ -94,7 +94,7 @@ function connection(view, kind, name, channel) {
       named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     feishu: () => [
-      h("p.small", null, parts("Create a custom app at {link}. For the permissions and events that it needs, see docs/feishu.md.", {link: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
+      h("p.small", null, parts("Create a custom app at {link}. For the permissions and events that the app needs, see docs/feishu.md.", {link: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
       named("app_id", t("App ID (cli_…)"), {name: "feishu-app-id"}),
       named("app_secret", t("App Secret"), {name: "feishu-app-secret", hint: secretHint(channel.set.includes("app_secret"))}),
       named("events_url", t("URL where Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long-lived connection, which does not require a public address.")}),
@@ -117,7 +117,7 @@ function connection(view, kind, name, channel) {
     for (const key of secrets) inputs[key].value = "";
     toast(t("The channel was saved."));
     await view.renew();
-    fill(result, h("p.good", null, t("The channel was saved. Millpond connects it after the next restart.")));
+    fill(result, h("p.good", null, t("The channel was saved. Millpond connects the channel after the next restart.")));
   };
   const form = new Form([
     inputs.bot, field("channel", t("Channel name"), inputs.channel), ...fields,

@@ -86,7 +86,7 @@ function showModel(view, settings) {
   const bot = settings.bots[name] ?? Object.values(settings.bots)[0];
   const apis = settings.apis;
   const known = h("datalist", {id: "models"});
-  const api = choice([["openai", t("OpenAI and compatible servers (chat completions)")], ["anthropic", t("Anthropic and compatible servers (messages)")]], bot.api);
+  const api = choice([["openai", t("OpenAI and compatible servers (Chat Completions API)")], ["anthropic", t("Anthropic and compatible servers (Messages API)")]], bot.api);
   const url = h("input", {type: "url", required: true, spellcheck: "false", value: bot.url || (bot.offline ? apis[bot.api].url : "")});
   const key = h("input", {type: "password", autocomplete: "off"});
   const model = h("input", {required: true, spellcheck: "false", autocomplete: "off", list: "models", value: bot.name || ""});
@@ -114,7 +114,7 @@ function showModel(view, settings) {
   const form = new Form([
     field("api", t("Model API"), api, {name: "model-api", wide: true}),
     field("url", t("Server address"), url, {name: "model-url", hint: t("The server can also be on this machine or on your local network.")}),
-    field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is already set. Leave this field empty to keep it, or enter - to remove it.") : t("Leave this field empty if the server does not require a key.")}),
+    field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.") : t("Leave this field empty if the server does not require a key.")}),
     field("model", t("Model name"), model, {name: "model", hint: press(t("List available models"), () => form.run(list))}),
   ], {
     submit: t("Test and save"),
@@ -203,7 +203,7 @@ function webForm(view, bot, web) {
   const form = new Form([
     field("search", t("Provider"), search, {name: "web-search"}),
     field("search-url", t("Your SearXNG server address"), url, {name: "web-url"}),
-    field("search-key", t("Provider API key"), key, {name: "web-key", hint: web.key_set && t("A key is already set. Leave this field empty to keep it, or enter - to remove it.")}),
+    field("search-key", t("Provider API key"), key, {name: "web-key", hint: web.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.")}),
     field("fetch", t("The bot can read public web pages"), fetch),
   ], {
     submit: t("Test and save"),
@@ -226,8 +226,8 @@ function voiceForm(view, bot, voice) {
   const key = h("input", {type: "password", autocomplete: "off"});
   const [transcription, speech, name] = [voice.transcription, voice.speech, voice.voice].map(input);
   const form = new Form([
-    field("voice-url", t("Address of a server with OpenAI's API for audio"), url, {name: "voice-url", hint: t("Leave this field empty if the bot does not use voice messages.")}),
-    field("voice-key", t("API key"), key, {name: "voice-key", hint: voice.key_set && t("A key is already set. Leave this field empty to keep it, or enter - to remove it.")}),
+    field("voice-url", t("Address of a server with an OpenAI-compatible audio API"), url, {name: "voice-url", hint: t("Leave this field empty if the bot does not use voice messages.")}),
+    field("voice-key", t("API key"), key, {name: "voice-key", hint: voice.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.")}),
     field("transcription", t("Model that transcribes voice messages"), transcription, {name: "transcription-model"}),
     field("speech", t("Model that speaks answers"), speech, {name: "speech-model", hint: t("Leave this field empty if the bot answers voice messages only with text.")}),
     field("voice", t("Voice"), name, {name: "voice"}),

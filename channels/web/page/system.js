@@ -118,7 +118,7 @@ export class System extends View {
     this.into(this.body, (signal) => get("/api/unknown", signal), ({unknown}) => (unknown.length
       ? table(t("Replies with unknown delivery status"), [t("Time"), t("Conversation"), t("Reply"), t("Part"), t("Action")], unknown.map((each) =>
         [when(each.time), each.session ? toSession(each.session, plain(each.session)) : "", h("code", null, each.reply), each.part, term(each.action)]))
-      : empty(t("No replies with unknown delivery status"), h("p", null, t("If the connection fails while Millpond is sending a reply, Millpond cannot tell whether the reply was delivered. Such replies are listed here.")))));
+      : empty(t("No replies with unknown delivery status"), h("p", null, t("If the connection fails while Millpond is sending a reply, Millpond cannot tell whether the reply was delivered. Replies with an unknown delivery status are listed here.")))));
   }
 
   showAudit() {

@@ -46,7 +46,7 @@ export class VoiceRecording {
   }
 
   show(isRecording) {
-    const label = isRecording ? t("End the recording") : t("Record a voice message");
+    const label = isRecording ? t("Stop recording") : t("Record a voice message");
     this.button.classList.toggle("recording", isRecording);
     this.button.setAttribute("aria-label", label);
     this.button.title = label;

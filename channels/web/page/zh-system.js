@@ -71,5 +71,5 @@ export default {
   "Event": "事件",
   "Searched files:": "已搜索的文件：",
   "No log file was found on this server.": "在此页面所在的主机上没有找到日志文件。",
-  "A process started without a terminal logs to standard error, which usually ends up in the systemd journal or the container log. To find its log lines, run one of these commands:": "不在终端中启动的进程把日志写到标准错误，例如 systemd 的日志或容器的日志。要查找这些行，请运行以下命令之一：",
+  "Processes that were started without a terminal write their logs to standard error. This output is usually collected in the systemd journal or the container log. To find the log lines of such a process, run one of these commands:": "不在终端中启动的进程把日志写到标准错误，例如 systemd 的日志或容器的日志。要查找这些行，请运行以下命令之一：",
 };

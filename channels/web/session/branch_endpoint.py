@@ -17,7 +17,7 @@ from daemon.errors import NoSuchTranscript
 from daemon.session import SessionLabels
 from daemon.transcripts import Branches
 
-FORM = 'Send {"index": N} with the index of a message. The field "title" is optional.'
+FORM = 'Send {"index": N} with the index of a message. The "title" field is optional.'
 
 
 class _Branch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

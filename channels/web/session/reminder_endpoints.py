@@ -127,7 +127,7 @@ class ReminderEndpoints:
                 name = body.id or secrets.token_hex(8)
                 new = await add(self._reminders, wish, place, asked_as=name, at_most=bot.reminders.chat_max)
             except ReminderRefused as error:
-                doing.outcome = "refused: 400"
+                doing.outcome = "rejected: 400"
                 return problem(400, REFUSED, error.said(language))
         row = _row(StoredReminder(session=session, id=new.id, raw=new.raw, reminder=new))
         return json_response({"reminder": row, "said": confirmed(new, language)}, 201)
@@ -145,7 +145,7 @@ class ReminderEndpoints:
             try:
                 after = await change(self._reminders, stored, **body.given)
             except ReminderRefused as error:
-                doing.outcome = "refused: 400"
+                doing.outcome = "rejected: 400"
                 return problem(400, REFUSED, error.said(language))
         return json_response({"reminder": _row(replace(stored, reminder=after)), "said": confirmed(after, language)})
 
@@ -175,7 +175,7 @@ class ReminderEndpoints:
             try:
                 after = await act(self._reminders, action, stored)
             except ReminderRefused as error:
-                doing.outcome = "refused: 409"
+                doing.outcome = "rejected: 409"
                 return problem(409, "changed", str(error))
         return json_response({"reminder": _row(replace(stored, reminder=after)) if after else None})
 

@@ -119,7 +119,7 @@ class SessionEndpoints:
 
 
 def _unknown(session: str) -> Response:
-    return problem(404, "no_session", f"Session {session} was not found. GET /api/sessions lists all sessions.")
+    return problem(404, "no_session", f"Session {session} was not found. To list all sessions, send GET /api/sessions.")
 
 
 # ``GET …/waiting``: the pending messages of a session, and the reason why they are not answered yet.
@@ -223,7 +223,9 @@ class PromptEndpoints:
         session = str(session_in_path(request, self._site.name))
         if not (await self._reader.state(session)).exists:
             return problem(
-                404, "no_session", f"Session {session} has no messages, so it has no prompt yet. Send a message first."
+                404,
+                "no_session",
+                f"Session {session} has no messages, so there is no prompt yet. Send a message first.",
             )
         try:
             with anyio.fail_after(PROMPT_S):

@@ -81,11 +81,11 @@ class SessionFiles:
         message_id, name = query.get("id", ""), query.get("name", "")[-NAME_MAX_CHARS:]
         kind = _kind(query.get("kind", "document"))
         if not message_id:
-            raise HTTPException(400, "The ID of the message is missing. Add ?id=<ID> to the address.")
+            raise HTTPException(400, "The message ID is missing. Add ?id=<ID> to the address.")
         sender = await self._sender(request, session)
         most = self._site.process.config.agent.attachment_max_bytes
         async with self._places:
-            advice = f"A file can be at most {most:,} bytes large (agent.attachment_max_bytes)."
+            advice = f"A file can be at most {most:,} bytes in size (agent.attachment_max_bytes)."
             content = await read_body(request, max_bytes=most, advice=advice, within_s=UPLOAD_S)
             if not content:
                 raise HTTPException(400, "The file is empty. Choose another file.")
@@ -116,5 +116,5 @@ def _shown_type(content: bytes) -> str:
 
 def _missing(path: PurePosixPath) -> Response:
     return problem(
-        404, "no_file", f"The file {str(path)[:200]!r} was not found in the session. It may have been deleted."
+        404, "no_file", f"The file {str(path)[:200]!r} was not found in the session. The file may have been deleted."
     )

@@ -118,8 +118,8 @@ TURNS = 20
 """Default number of turns in one response."""
 
 GONE = (
-    "No trace of this turn was found. Traces of the last 100 committed turns of a session are kept for a week. List "
-    "the traces with GET /api/sessions/<session>/turns."
+    "No trace of this turn was found. For each session, the traces of the last 100 committed turns are kept for one "
+    "week. List the traces with GET /api/sessions/<session>/turns."
 )
 
 

@@ -217,7 +217,7 @@ async def _tried_model(answer: ModelAnswer | None) -> dict[str, object]:
         with anyio.fail_after(PROBE_S):
             findings: list[str] = await load(PROBE)(BotConfig(), model_config(tried))
     except TimeoutError:
-        findings = [str(ModelTimeout(f"the model did not answer a test with tools within {PROBE_S:g} s"))]
+        findings = [str(ModelTimeout(f"the model did not respond to a test with tools within {PROBE_S:g} s"))]
     except MillpondError as error:
         findings = [f"the model failed in a test with tools: {error}"]
     return {"url": tried.base_url, "findings": findings}

@@ -26,8 +26,8 @@ FORM = 'The body must be {"channel": "…", "id": "…"} or {"channel": "…", "
 LINK_FORM = 'The body must be {"person": "<channel>:<sender>", "other": "<channel>:<sender>"}.'
 
 WRONG = (
-    "This code is wrong, was already used, or is older than an hour. Ask the person for a new code, or approve the "
-    "person by ID."
+    "This code is wrong, has already been used, or is older than one hour. Ask the person for a new code, or approve "
+    "the person by ID."
 )
 OFTEN = "Too many wrong codes were entered. Try again in ten minutes, or approve the person by ID."
 
@@ -127,7 +127,7 @@ class PeopleSettings:
             job = await self._asking.unlink(scope, by=self._author(request)[0])
             doing.outcome = "done" if job else "refused"
         if job is None:
-            return problem(409, "not_linked", "This person is not linked with anyone.")
+            return problem(409, "not_linked", "This person is not linked to anyone.")
         return await self._jobs.answer(job)
 
     async def _somebody(self, request: Request, *, by_code: bool = True) -> _Somebody:
@@ -135,7 +135,7 @@ class PeopleSettings:
         if (wanted.id is None) == (wanted.code is None) or (wanted.code is not None and not by_code):
             raise HTTPException(400, FORM)
         if not isinstance(self._process.config.channels.get(wanted.channel), PushConfig):
-            raise HTTPException(400, f"{wanted.channel[:80]!r} is not a channel of a chat platform. {FORM}")
+            raise HTTPException(400, f"{wanted.channel[:80]!r} is not a chat-platform channel. {FORM}")
         return wanted
 
     async def _decided(

@@ -45,10 +45,10 @@ from daemon.setup.questions import AnswerRefused
 
 # The configuration file behind the endpoints: read, changed and written in a thread, one request at a time.
 
-NO_LAUNCH = "This process was not started by `millpond run`, so its configuration cannot be changed over the API."
+NO_LAUNCH = "This process was not started by `millpond run`, so its configuration cannot be changed through the API."
 CHANGED = (
-    "Somebody else changed the configuration file after you opened it, so your change was not saved. Reload the "
-    "settings and repeat your change."
+    "The configuration file has changed since you opened it, so your change was not saved. Reload the settings and "
+    "repeat your change."
 )
 
 _T = TypeVar("_T")
@@ -216,7 +216,7 @@ class SettingsEndpoints:
         launch = self._file.launch
         loaded = await self._file.run(self._file.editor().usable)
         if self._site.process.stopping.is_set():
-            return problem(503, "stopping", "This process is already stopping. Wait until it has restarted.")
+            return problem(503, "stopping", "This process is already stopping. Wait until the process has restarted.")
         async with audited(request, "settings.restart", self._site.process.name):
             launch.again = loaded
         self._site.process.stopping.set()

@@ -13,7 +13,7 @@ from daemon.clock import SystemClock, age_s
 from daemon.errors import ArchiveError
 from daemon.heartbeat import ALIVE_S, workers
 from daemon.overview import BACKING_OFF, Queues, read_queues
-from daemon.redis_rights import lacks
+from daemon.permission_check import lacks
 from daemon.wording.durations import duration
 
 # The doctor's checks of the archive: whether it can be used, and whether messages may move to it from Redis.
@@ -50,8 +50,8 @@ async def _probe(archive: Archive) -> None:
     try:
         if await archive.storage.get(name) != PROBE:
             raise ArchiveError(
-                f"{archive.storage.where} returned bytes that differ from the bytes that were just written. "
-                "Check the storage."
+                f"{archive.storage.where} returned different bytes from those that were just written. Check the "
+                "storage."
             )
     finally:
         await archive.storage.delete(name)
@@ -123,10 +123,10 @@ async def _server(bus: Bus, info: dict[str, Any], *, embedded: bool) -> Finding:
         await bus.call("ECHO", "")
     each_s = (time.perf_counter() - began) / PINGS
     name = f"Valkey {info['valkey_version']}" if "valkey_version" in info else f"Redis {info.get('redis_version')}"
-    text = f"{'the embedded ' if embedded else ''}{name} answers in {each_s * 1000:.1f} ms"
+    text = f"{'the embedded ' if embedded else ''}{name} responds in {each_s * 1000:.1f} ms"
     if each_s > SLOW_S:
         return warning(
-            "server", f"{text}. That is slow. Run Millpond and the Redis server in the same network, if possible."
+            "server", f"{text}. That is slow. If possible, run Millpond and the Redis server on the same network."
         )
     return ok("server", text)
 
@@ -135,9 +135,9 @@ async def _permissions(bus: Bus) -> Finding:
     found = {role: await missing(bus, role) for role in RIGHTS}
     able = [role for role, rules in found.items() if not rules]
     if len(able) == len(found):
-        return ok("permissions", "the Redis user has the permissions of every role")
+        return ok("permissions", "the Redis user has the permissions for every role")
     if able:
-        return ok("permissions", f"the Redis user has the permissions of the role {' and '.join(able)}")
+        return ok("permissions", f"the Redis user has the permissions for the {' and '.join(able)} role")
     # The user is meant for the role that it lacks least of.
     nearest = min(found, key=lambda role: len(found[role]))
     return error("permissions", await lacks(bus, [nearest]))
@@ -149,9 +149,7 @@ def _persistence(info: dict[str, Any]) -> Finding:
             "persistence", "persistence is off: accepted messages are lost if the server stops. Set appendonly yes."
         )
     if info.get("aof_last_write_status", "ok") != "ok":
-        return error(
-            "persistence", "the server could not write its append-only file. Check the disk and the log of the server."
-        )
+        return error("persistence", "the server could not write its append-only file. Check the server's disk and log.")
     return ok("persistence", "the append-only file is on")
 
 
@@ -174,14 +172,16 @@ async def _clock(bus: Bus) -> Finding:
         return warning(
             "clock", f"the server's clock differs from this machine's by {apart_s:+.1f} s. Synchronize both with NTP."
         )
-    return ok("clock", "the clocks of the server and of this machine agree")
+    return ok("clock", "the server's clock agrees with this machine's clock")
 
 
 async def _workers(bus: Bus) -> Finding:
     beats = [beat for _, beat in await workers(bus) if age_s(beat.seen, SystemClock()) <= ALIVE_S]
     roles = sorted({beat.role for beat in beats})
     if "agent" not in roles:
-        return warning("workers", "no agent worker is running, so no message is answered. Start `millpond run`.")
+        return warning(
+            "workers", "no agent worker is running, so no messages are being answered. Start `millpond run`."
+        )
     return ok("workers", ", ".join(f"{sum(beat.role == role for beat in beats)} {role}" for role in roles))
 
 
@@ -197,8 +197,8 @@ def _dead(queues: Queues) -> Finding:
     if not queues.total.dead:
         return ok("dead letters", "none")
     text = (
-        f"{queues.total.dead} messages could not be answered or delivered. `millpond queue dead "
-        "list` shows the reasons."
+        f"{queues.total.dead} messages could not be answered or delivered. To see the reasons, run `millpond queue "
+        "dead list`."
     )
     return warning("dead letters", text)
 
@@ -213,8 +213,8 @@ def _lost(lost: LostMessages | None) -> list[Finding]:
         return []
     named = ", ".join(lost.sessions[:LOST_NAMED]) + ("…" if len(lost.sessions) > LOST_NAMED else "")
     text = (
-        f"{lost.count} accepted messages were lost when Redis changed its master, the last of them "
+        f"{lost.count} accepted messages were lost when Redis switched to another master, the last of them "
         f"{duration(lost.since_s, 'en')} ago, in these sessions: {named}. Ask the senders to send these messages "
-        f"again. Set redis.min_replicas to prevent further losses."
+        "again. Set redis.min_replicas to prevent further losses."
     )
     return [error("lost messages", text)]

@@ -24,7 +24,7 @@ PROBE_S = 90.0
 @click.option(
     "--probe-model",
     is_flag=True,
-    help="Call each bot's models with tools and with a picture. The calls may cost money.",
+    help="Test each bot's models with a tool call and a picture. The calls may cost money.",
 )
 @click.pass_context
 def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
@@ -193,7 +193,7 @@ async def _probed(check: str, bot: "BotConfig", asked: "ModelConfig") -> "Findin
         with anyio.fail_after(PROBE_S):
             found: list[str] = await load(PROBE)(bot, asked)
     except TimeoutError:
-        return error(check, f"{asked.name} did not answer within {PROBE_S:g} s. Check base_url and the network.")
+        return error(check, f"{asked.name} did not respond within {PROBE_S:g} s. Check base_url and the network.")
     except MillpondError as failure:
         return error(check, f"{asked.name}: {failure}")
     if found:

@@ -97,7 +97,7 @@ def open_to_others(folder: Path) -> str:
             "Millpond as this user, or set another folder in data_dir."
         )
     if state.st_mode & OTHERS:
-        return f"Other users of this machine can enter {folder}. Run chmod -R go= {shlex.quote(str(folder))}"
+        return f"Other users of this machine can access {folder}. Run chmod -R go= {shlex.quote(str(folder))}"
     return ""
 
 
@@ -124,11 +124,10 @@ def _port(check: str, channel: WebConfig) -> Finding:
             trial.bind((channel.host, channel.port))
     except OSError as failure:
         if _is_ours(channel):
-            return ok(check, f"Millpond is running and answers at {where}")
+            return ok(check, f"Millpond is running and responds at {where}")
         text = (
-            f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change port "
-            "or host "
-            "of the channel."
+            f"{where} cannot be used ({failure.strerror}). Stop the program that uses this port, or change the "
+            "channel's port or host."
         )
         return error(check, text)
     return ok(check, f"{where} is free")

@@ -46,7 +46,7 @@ async def examine_speech(name: str, bot: BotConfig, *, probe: bool) -> list[Find
     if hears is None and speaks is None:
         return []
     if hears is None:
-        text = f"bots.{name}.transcription is not set, so the model does not know what a voice message says"
+        text = f"bots.{name}.transcription is not set, so the model cannot understand voice messages"
         return [warning(check, text)]
     if not probe:
         both = [(f"transcription of {name}", hears), (f"speech of {name}", speaks)]
@@ -89,8 +89,8 @@ SHARE_MIN = 0.5
 
 
 FULL_PRICE = (
-    "The provider reports cached tokens, but no price of cached input is set, so Millpond counts cached tokens at the "
-    "full price. Set model.prices.cached_input."
+    "The provider reports cached tokens, but no price for cached input is set, so Millpond counts cached tokens at "
+    "the full price. Set model.prices.cached_input."
 )
 
 
@@ -122,20 +122,20 @@ async def _cause(bus: Bus, config: Config, bot: BotConfig) -> str:
     """The most likely cause of a low share, and the remedy."""
     if config.memory_search.place == "system":
         return (
-            'The setting memory_search.place is "system", so the memories found for a message change the beginning '
+            'The memory_search.place setting is "system", so the memories found for a message change the beginning '
             'of each prompt. Set memory_search.place to "user".'
         )
     learnt = await stored(bus, bot.model)
     if learnt and learnt.dialect and HINTS & set(differences(known_of(server_of(bot.model)), learnt.dialect)):
         return (
-            f"The server of {bot.model.name} refused the markers for prompt caches, so it may not find the cached "
-            "prompts of a conversation. Use a server or gateway that accepts prompt_cache_key and cache_control."
+            f"The server of {bot.model.name} rejected prompt cache markers, so the server may not find a "
+            "conversation's cached prompts. Use a server or gateway that accepts prompt_cache_key and cache_control."
         )
     return (
         "Likely causes are long pauses between messages (a provider often keeps its cache for only 5 minutes), a "
         "gateway that sends the requests of a conversation to different servers, and bootstrap files or tools that "
-        "change often. Extend the lifetime of the cache at the provider, or send the requests of a "
-        "conversation to one server. `millpond trace ID` shows the cached share of a turn's tokens."
+        "change often. Extend the cache lifetime at the provider, or send all requests of a conversation to the same "
+        "server. `millpond trace ID` shows the cached share of a turn's tokens."
     )
 
 
@@ -177,7 +177,7 @@ def _wrong(config: MemorySearchConfig, found: ProbeResult) -> str:
     builtin = "Until QMD works, the builtin engine answers searches."
     if not found.path:
         where = (
-            f"memory_search.qmd names {config.qmd}, which cannot be started"
+            f"memory_search.qmd is set to {config.qmd}, which cannot be started"
             if config.qmd
             else "the program qmd was not found on the PATH"
         )

@@ -97,10 +97,10 @@ def text_of(path: Path) -> str:
         raise InboundError(f"{path} is not UTF-8 (byte {error.start}). Save the file as UTF-8.") from error
     except OSError as error:
         raise InboundError(
-            f"{path} cannot be read: {error.strerror}. Check the path and the permissions of the file."
+            f"{path} cannot be read: {error.strerror}. Check the file's path and permissions."
         ) from error
     if len(content) > MAX_BYTES:
-        raise InboundError(f"{path} has more than {MAX_BYTES:,} bytes. Shorten the text.")
+        raise InboundError(f"{path} is larger than {MAX_BYTES:,} bytes. Shorten the text.")
     return text.replace("\r\n", "\n")
 
 

@@ -17,7 +17,7 @@ from daemon.durable import private_folder
 
 PROGRAM = "qmd"
 
-INSTALL = "Install QMD with `npm install -g @tobilu/qmd`, under Node.js 22 or newer"
+INSTALL = "Install QMD on Node.js 22 or newer with `npm install -g @tobilu/qmd`"
 """What people are told who want it to work."""
 
 OUT_MAX_BYTES = 4 * 1024 * 1024
@@ -93,7 +93,7 @@ class Qmd:
             if process.returncode == 0:
                 return bytes(heard.out)
             raise Failed(_why(process.returncode), said=heard.complaints.decode(errors="replace").strip())
-        raise Late("qmd did not answer in time")
+        raise Late("qmd did not respond in time")
 
     async def _started(self, index: str, words: tuple[str, ...]) -> Process:
         try:

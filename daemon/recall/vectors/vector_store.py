@@ -276,7 +276,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     if form == FORM:
         return
     if form:
-        raise sqlite3.DatabaseError(f"the tables of vectors have format {form}, but format {FORM} is needed")
+        raise sqlite3.DatabaseError(f"the vector tables have format {form}, but format {FORM} is required")
     connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     connection.execute("BEGIN IMMEDIATE")
     if not _form(connection):  # else another process was quicker

@@ -25,9 +25,8 @@ CONTENT_ALLOWED = (1 << 18) | (1 << 19)
 """Flags of an app that may receive the text of all messages (Resources, "Application Flags")."""
 
 NO_INTENT = (
-    "the privileged intent Message Content is off for this app, so the bot receives only direct messages, "
-    "mentions and slash commands. Turn Message Content Intent on at https://discord.com/developers/applications, "
-    "under Bot"
+    "the privileged intent Message Content is off for this app, so the bot receives only direct messages, mentions "
+    "and slash commands. Turn on Message Content Intent at https://discord.com/developers/applications, under Bot"
 )
 
 PERMISSIONS = 1 << 6 | 1 << 10 | 1 << 11 | 1 << 14 | 1 << 15 | 1 << 16 | 1 << 38 | 1 << 46
@@ -105,7 +104,7 @@ async def app_at(base_url: str, token: Secret) -> App:
             async with http_client(base, httpx2.AsyncClient, timeout=None, follow_redirects=False) as client:
                 response = await client.get(f"{base}/applications/@me", headers=headers)
     except TimeoutError:
-        raise DiscordSaysNo(f"{base} did not answer within {CALL_S:g} s. Check the network.") from None
+        raise DiscordSaysNo(f"{base} did not respond within {CALL_S:g} s. Check the network.") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         reason = type(error).__name__
         raise DiscordSaysNo(
@@ -125,5 +124,5 @@ def _read(base: str, response: httpx2.Response) -> App:
     except UNREADABLE:
         pass
     raise DiscordSaysNo(
-        f"{base} is not Discord's API (it answered with status {response.status_code}). Correct --discord-url."
+        f"{base} is not Discord's API (it responded with HTTP status {response.status_code}). Correct --discord-url."
     )

@@ -19,7 +19,7 @@ WHERE_USER = "turn on Developer Mode in Discord's settings, under Advanced; righ
 STEPS = """
 Discord: create an app, and copy the token of its bot.
   1. Open https://discord.com/developers/applications and choose New Application.
-  2. Under Bot, turn Message Content Intent on, choose Reset Token, and copy the token."""
+  2. Under Bot, turn on Message Content Intent, choose Reset Token, and copy the token."""
 
 
 class DiscordInterview:
@@ -110,7 +110,7 @@ class DiscordInterview:
         app = self._app
         if app and app.owner_id:
             named = f"{printable(app.owner_name)} ({app.owner_id})" if app.owner_name else app.owner_id
-            asker.say(f"  The owner of the app is {named}.")
+            asker.say(f"  The app's owner is {named}.")
             if asker.confirm("Are you this person", default=True):
                 return Owner(id=app.owner_id, name=app.owner_name)
         if not asker.asks:
@@ -123,4 +123,4 @@ class DiscordInterview:
 def user_problem(text: str) -> str:
     """The problem with a person's ID; empty: none."""
     is_id = text.isascii() and text.isdecimal() and 15 <= len(text) <= 20
-    return "" if is_id else f"a Discord user ID is a number of 17 to 19 digits: {WHERE_USER}"
+    return "" if is_id else f"a Discord user ID is a number with 17 to 19 digits: {WHERE_USER}"

@@ -88,7 +88,8 @@ class FeishuApi:
         found = await self._asked("GET", "/open-apis/bot/v3/info", token=token)
         if not found.bot.open_id:
             raise FeishuSaysNo(
-                "the app does not include a bot. Add the bot capability to the app, and publish a version of the app"
+                "the app does not include a bot. Add the bot capability to the app, and publish a new "
+                "version of the app"
             )
         return Me(name=found.bot.app_name, open_id=found.bot.open_id, missing=await self._missing(token))
 
@@ -106,7 +107,7 @@ class FeishuApi:
         found = await self._asked("POST", "/callback/ws/endpoint", body=body)
         url = found.data.url
         if not url.startswith(("ws://", "wss://")) or not is_feishus(url, self._base):
-            raise FeishuSaysNo("Feishu returned no address for a long connection")
+            raise FeishuSaysNo("Feishu returned no address for a long-lived connection")
         return url
 
     async def name_of(self, token: Secret, open_id: str) -> str:
@@ -136,7 +137,7 @@ class FeishuApi:
             raise FeishuSaysNo(f"{self._base} is not the address of Feishu's API. Check the address.") from None
         if found.code != 0:
             detail = f" ({found.msg[:200]})" if found.msg else ""
-            raise FeishuSaysNo(f"Feishu answered with the error {found.code}{detail}")
+            raise FeishuSaysNo(f"Feishu responded with error {found.code}{detail}")
         return found
 
 

@@ -117,7 +117,7 @@ def _fields(content: bytes) -> Iterator[tuple[int, int | bytes]]:
         else:
             raise ValueError("a frame contains a field of an unknown type")
         if at + size > len(content):
-            raise ValueError("a frame ends within a field")
+            raise ValueError("a frame ends in the middle of a field")
         if kind == BYTES:
             yield number, content[at : at + size]
         at += size

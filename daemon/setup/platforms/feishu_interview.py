@@ -33,7 +33,7 @@ Feishu: create an app for your company. docs/feishu.md and docs/feishu.zh-CN.md 
   2. Under Features, add the bot. Under Permissions & Scopes, import these scopes:
      {", ".join(SCOPES)}
   3. {WHERE_APP[0].upper()}{WHERE_APP[1:]}."""
-STEP_HEARD = f"""  4. Leave this program running. Under Events & Callbacks, choose the long connection,
+STEP_HEARD = f"""  4. Leave this program running. Under Events & Callbacks, choose the long-lived connection,
      and add the events {" and ".join(EVENTS)}.
   5. Under Version Management & Release, publish a version of the app."""
 
@@ -109,7 +109,7 @@ class FeishuInterview:
             asker.say(f"  The bot is {printable(me.name) or app_id}.")
             if me.missing:
                 asker.say(f"  The app lacks permissions: {', '.join(me.missing)}.")
-                asker.say("  Add the permissions in the developer console, and publish a version of the app.")
+                asker.say("  Add the permissions in the developer console, and publish a new version of the app.")
 
         secret = self._asked("App Secret", "--feishu-app-secret", flags.feishu_secret(), "app_secret", answer, tried)
         if secret is None:
@@ -171,7 +171,7 @@ class FeishuInterview:
         flags, asker = self._flags, self._asker
         if flags.feishu_owner is not None:
             if not _OPEN_ID.fullmatch(flags.feishu_owner):
-                text = f"an open_id of Feishu looks like ou_0123abcd: {WHERE_OPEN_ID}"
+                text = f"a Feishu open_id looks like ou_0123abcd: {WHERE_OPEN_ID}"
                 raise AnswerRefused("--feishu-owner", flags.feishu_owner, text)
             return Owner(id=flags.feishu_owner)
         admins = strings(self._place.section("bots", bot).get("admins"))
@@ -188,7 +188,7 @@ class FeishuInterview:
                     "--pair needs a long connection to receive your message. Identify yourself with --feishu-owner ID "
                     "instead."
                 )
-            asker.say(f"  Your open_id is not known. To find it, {WHERE_OPEN_ID}.")
+            asker.say(f"  Your open_id is unknown. To find it, {WHERE_OPEN_ID}.")
             return None
         return self._paired(answer, language)
 

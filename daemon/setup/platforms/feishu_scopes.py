@@ -3,10 +3,10 @@
 from collections.abc import Collection
 
 SCOPES = {
-    "im:message": "read, edit and recall messages of its chats, download files and add reactions",
+    "im:message": "read, edit and recall messages in the bot's chats, download files and add reactions",
     "im:message:send_as_bot": "send messages",
     "im:message.p2p_msg:readonly": "receive direct messages",
-    "im:message.group_at_msg:readonly": "receive messages of groups that mention the bot",
+    "im:message.group_at_msg:readonly": "receive group messages that mention the bot",
     "im:resource": "upload images and files",
     "cardkit:card:write": "show answers while they are being written",
     "contact:user.base:readonly": "names of people",

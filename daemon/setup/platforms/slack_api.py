@@ -163,7 +163,7 @@ class SlackApi:
                 async with self.session.post(url, data=params, headers=headers, allow_redirects=False) as response:
                     content = await _body(response)
         except TimeoutError:
-            raise SlackSaysNo(f"{self._base_url} did not answer within {CALL_S:g} s. Check the network.") from None
+            raise SlackSaysNo(f"{self._base_url} did not respond within {CALL_S:g} s. Check the network.") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
             reason = type(error).__name__
             raise SlackSaysNo(
@@ -184,8 +184,8 @@ class SlackApi:
             answer = _decode(content)
         except msgspec.MsgspecError:
             text = (
-                f"{self._base_url} is not a Slack Web API (it answered with status {response.status}). "
-                "Correct --slack-url."
+                f"{self._base_url} is not a Slack Web API (it responded with HTTP status {response.status}). Correct "
+                "--slack-url."
             )
             raise SlackSaysNo(text) from None
         if answer.ok:
@@ -194,7 +194,7 @@ class SlackApi:
         if error in TOKEN_CODES:
             raise SlackSaysNo(f"Slack rejected the token ({error}). Copy the whole token again.", code=error)
         needed = f". Add the scope {answer.needed[:100]}" if answer.needed else ""
-        raise SlackSaysNo(f"Slack refused {method} ({error or response.status}){needed}", code=error)
+        raise SlackSaysNo(f"Slack rejected {method} ({error or response.status}){needed}", code=error)
 
 
 async def _body(response: aiohttp.ClientResponse) -> bytes:

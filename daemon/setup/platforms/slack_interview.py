@@ -38,14 +38,14 @@ WHERE_MEMBER = "in your Slack profile, open the menu with three dots and choose 
 STEPS = """
 Slack: create an app from a manifest, which lists its permissions.
 `millpond init --slack-manifest` prints the manifest.
-  1. Open https://api.slack.com/apps and choose Create New App, From a manifest.
+  1. Open https://api.slack.com/apps and choose Create New App > From a manifest.
      Choose the workspace, paste the manifest, and choose Create.
   2. Choose Install App > Install to Workspace > Allow. Copy the Bot User OAuth Token, xoxb-…"""
 STEP_SOCKET = (
-    "  3. Under Basic Information > App-Level Tokens, generate a token with the scope connections:write. Copy the "
+    "  3. Under Basic Information > App-Level Tokens, generate a token with the connections:write scope. Copy the "
     "token, xapp-…"
 )
-STEP_HTTP = "  3. Copy the Signing Secret from Basic Information, App Credentials."
+STEP_HTTP = "  3. Copy the Signing Secret from Basic Information > App Credentials."
 
 
 class SlackInterview:
@@ -271,9 +271,7 @@ async def check_socket(base_url: str, token: Secret, me: Me | None) -> None:
     """
     app = _APP.fullmatch(token.reveal())
     if app and me and me.app_id and app[1] != me.app_id:
-        raise SlackSaysNo(
-            f"this app-level token belongs to the app {app[1]}, but the bot token belongs to the app {me.app_id}"
-        )
+        raise SlackSaysNo(f"this app-level token belongs to app {app[1]}, but the bot token belongs to app {me.app_id}")
     async with slack_api(base_url) as api:
         await api.socket_url(token)
 

@@ -140,7 +140,7 @@ def _read(content: object) -> _Frame:
 
 def _judge(reason: str) -> None:
     if reason == "link_disabled":
-        text = "Socket Mode is off for this app. Turn Socket Mode on in the app's settings, under Socket Mode."
+        text = "Socket Mode is off for this app. Turn on Socket Mode in the app's settings, under Socket Mode."
         raise SlackSaysNo(text, code=reason)
 
 

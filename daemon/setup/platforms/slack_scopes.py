@@ -12,7 +12,7 @@ SCOPES = {
     "commands": "for /millpond",
     "files:read": "permission to download files that people send",
     "files:write": "to upload files",
-    "groups:history": "permission to receive messages of private channels",
+    "groups:history": "permission to receive messages in private channels",
     "im:history": "to receive direct messages",
     "mpim:history": "permission to receive group direct messages",
     "reactions:write": "to add reactions",

@@ -109,7 +109,7 @@ class BotApi:
                 response = await self._client.post(url, json=params or {})
         except TimeoutError:
             raise TelegramSaysNo(
-                f"{self._base_url} did not answer within {CALL_S + wait_s:g} s. Check the network."
+                f"{self._base_url} did not respond within {CALL_S + wait_s:g} s. Check the network."
             ) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             reason = type(error).__name__
@@ -123,8 +123,8 @@ class BotApi:
             answer = _decode(response.content)
         except msgspec.MsgspecError:
             raise TelegramSaysNo(
-                f"{self._base_url} is not a Bot API server (it answered with status "
-                f"{response.status_code}). Correct --telegram-url."
+                f"{self._base_url} is not a Bot API server (it responded with HTTP status {response.status_code}). "
+                "Correct --telegram-url."
             ) from None
         if answer.ok:
             return answer.result

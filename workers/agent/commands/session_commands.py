@@ -38,7 +38,7 @@ async def compacted(requests: TurnRequests, focus: str) -> str:
     try:
         report = await requests.compact(focus)
     except (BusError, ConfigError) as error:
-        raise ToolError(f"the older messages of the conversation could not be summarized right now: {error}") from error
+        raise ToolError(f"the conversation's older messages could not be summarized right now: {error}") from error
     if report.outcome == "unpaid":
         raise ToolError(say("compact_limited", "en"))
     if report.outcome in ("failed", "skipped", "busy"):

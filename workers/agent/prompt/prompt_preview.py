@@ -63,8 +63,8 @@ async def preview(process: Process, session: str) -> dict[str, Any]:
     state = await SessionReader(process.bus).state(session)
     if not state.exists:
         raise InboundError(
-            f"session {session} was not found: nobody has sent a message to this session. `millpond session "
-            "list` shows all sessions."
+            f"session {session} was not found: no one has sent a message to this session. To list all sessions, run "
+            "`millpond session list`."
         )
     found = await _found(process, state)
     bot = found.said[0].bot if found.said else unquote(state.scope.partition(":")[0])

@@ -315,11 +315,10 @@ class Prompts:
         left = bot.model.budget_tokens - fixed_tokens
         if left < LEAST_TURN_TOKENS:
             raise ConfigError(
-                f"bots.{name}.model.context_window_tokens: the value is too small. A prompt can have "
-                f"{bot.model.budget_tokens:,} tokens, and the bot's identity and tools use {fixed_tokens:,} tokens. At "
-                f"least {LEAST_TURN_TOKENS} tokens must remain for messages. Increase the window, or list fewer tools "
-                f"in "
-                f"bots.{name}.tools."
+                f"bots.{name}.model.context_window_tokens: the value is too small. A prompt can have up to "
+                f"{bot.model.budget_tokens:,} tokens, and the bot's identity and tools use {fixed_tokens:,} of them. "
+                f"At least {LEAST_TURN_TOKENS} tokens must remain for messages. Increase the window, or list fewer "
+                f"tools in bots.{name}.tools."
             )
         return left
 

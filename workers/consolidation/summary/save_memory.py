@@ -28,8 +28,8 @@ _FIELDS = {
         "Include details that help to find the paragraph with grep."
     ),
     "memory_update": (
-        "The whole MEMORY.md as Markdown: all existing facts plus the new ones. If nothing is new, the text "
-        "stays unchanged."
+        "The whole MEMORY.md as Markdown: all existing facts plus the new ones. If there are no new facts, repeat "
+        "the text unchanged."
     ),
     "continuity": (
         "Where the conversation stands: what was accomplished, the current state, key decisions. Later prompts "
@@ -44,7 +44,7 @@ DEFINITION = msgspec.json.encode(
         "type": "function",
         "function": {
             "name": NAME,
-            "description": "Save the consolidation of the conversation to long-term memory.",
+            "description": "Save the consolidated conversation to long-term memory.",
             "parameters": {
                 "type": "object",
                 "properties": {name: {"type": "string", "description": text} for name, text in _FIELDS.items()},
@@ -195,7 +195,7 @@ def _text(name: str, value: object) -> str:
     try:
         return _CONTROLS.sub("", event_stream.whole(json.dumps(value, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
-        raise InvalidAnswer(f"the field {name} of save_memory cannot be written as text") from error
+        raise InvalidAnswer(f"the {name} field of the save_memory call cannot be converted to text") from error
 
 
 def _paragraph(text: str) -> str:

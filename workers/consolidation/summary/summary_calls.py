@@ -182,7 +182,7 @@ class SummaryCalls:
                         if isinstance(chunk, Answer):
                             return chunk
         except TimeoutError as error:
-            text = f"the model did not answer within {self._deadline_s:g} s (consolidation.call_deadline_s)"
+            text = f"the model did not respond within {self._deadline_s:g} s (consolidation.call_deadline_s)"
             raise ModelTimeout(text) from error
         raise InvalidAnswer("the model's stream ended without an answer")
 

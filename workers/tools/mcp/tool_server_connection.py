@@ -110,7 +110,7 @@ class ToolServerConnection:
         """The result of a call.
 
         Raises:
-            ToolError: the server is away, died, refused, did not answer in time, or answered with something else.
+            ToolError: the server is away, died, refused, did not respond in time, or answered with something else.
         """
         results: list[mcp_types.CallToolResult] = []
 
@@ -154,7 +154,7 @@ class ToolServerConnection:
                 raise ToolError(
                     f"{text} ({link.why}), so {what} may have been carried out", brief=f"{text}: {link.told}"
                 ) from error
-            text = f"the tool server {self._name} refused the call"
+            text = f"the tool server {self._name} rejected the call"
             said = self._stars.over(error.message)[:REASON_MAX_CHARS]
             raise ToolError(f"{text}: {said}", brief=text) from error
         except Exception as error:  # the edge to a library that lets out whatever its parts raise

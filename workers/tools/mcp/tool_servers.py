@@ -34,7 +34,7 @@ class MissingServer:
     server: str
     """As the configuration names it."""
     why: Literal["slow", "broken", "large"]
-    """It did not answer in time; it cannot be used; its tools would leave no room in the model's window."""
+    """It did not respond in time; it cannot be used; its tools would leave no room in the model's window."""
     reason: str
     """In words, for those who run the bot: a server may have had a say in them."""
 

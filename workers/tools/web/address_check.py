@@ -39,7 +39,7 @@ def url_of(text: str) -> httpx2.URL:
     if url.scheme not in ("http", "https") or not url.host:
         raise ToolError("The address must begin with http:// or https://, followed by a host.")
     if url.port is not None and not 0 < url.port < 65_536:
-        raise ToolError("The port of the address must be between 1 and 65535.")
+        raise ToolError("The port in the address must be between 1 and 65535.")
     if url.userinfo:
         raise ToolError("The address contains a user name or password. Leave them out.")
     return url.copy_with(fragment=None)

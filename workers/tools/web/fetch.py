@@ -77,7 +77,7 @@ class Fetcher:
                     return found
                 url = url_of(str(found))
             raise ToolError(f"The page redirects more than {REDIRECTS_MAX} times.")
-        raise ToolError(f"The page did not arrive within {self._config.timeout_s:g} s.")
+        raise ToolError(f"The page did not load within {self._config.timeout_s:g} s.")
 
     async def _answer(self, url: httpx2.URL) -> Fetched | httpx2.URL:
         """A page, or the address that a redirect names."""

@@ -125,7 +125,7 @@ def _refused(provider: str, status: int) -> ToolError:
     if provider == "searxng" and status == 403:
         text = "does not offer JSON. An operator must add json to search.formats in its settings.yml"
     elif status in (401, 403):
-        text = "refused the API key. An operator must check bots.<name>.web.api_key"
+        text = "rejected the API key. An operator must check bots.<name>.web.api_key"
     elif status in (402, 429, 432, 433):  # the last two are Tavily's
         text = "has reached a rate limit. Try again later"
     else:

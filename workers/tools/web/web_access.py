@@ -142,14 +142,14 @@ class WebAccess:
 
 async def _read(page: Fetched, *, links: bool) -> str:
     if not 200 <= page.status < 300:
-        raise ToolError(f"The server answered {page.url} with HTTP {page.status}.")
+        raise ToolError(f"The server responded to {page.url} with HTTP status {page.status}.")
     kind = page.media_type
     if kind and kind not in HTML and not kind.startswith("text/") and not kind.endswith(("+json", "+xml", *TEXT)):
         raise ToolError(f"{page.url} has the type {kind[:100]}, but web_fetch reads only text and HTML.")
     is_html = kind in HTML or (not kind and b"<html" in page.body[:1024].lower())
     title, text = await _readable(page, is_html=is_html, links=links)
     head = "\n".join(filter(None, (page.url, title)))
-    cut = "\n\n[The rest of the page is left out.]" if page.is_cut or len(text) > TEXT_MAX_CHARS else ""
+    cut = "\n\n[The rest of the page is not shown.]" if page.is_cut or len(text) > TEXT_MAX_CHARS else ""
     room = TEXT_MAX_CHARS - len(head) - len(cut) - 2
     return f"{head}\n\n{text[:room] or '[The page contains no text.]'}{cut}"
 

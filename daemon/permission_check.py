@@ -55,6 +55,6 @@ async def lacks(bus: Bus, roles: Sequence[str]) -> str:
     if not parts:
         return ""
     return (
-        f"The Redis user lacks the permissions {'; '.join(parts)}. Add the missing rules with ACL SETUSER. "
-        "`millpond redis-acl` prints the rules of each role."
+        f"The Redis user lacks the permissions {'; '.join(parts)}. Add the missing rules with ACL SETUSER. To print "
+        "each role's rules, run `millpond redis-acl`."
     )
