@@ -162,8 +162,6 @@ class Bus:
 
         For what takes something out of Redis: sent again it would take more.
         """
-        if not commands:
-            return []
         if suspended := self.suspension.answers(len(commands)):
             return suspended
         if self.cluster is not None:
