@@ -379,7 +379,7 @@ class Paced(ChannelError):
     """Sending now would exceed the platform's rate limit. Nothing was sent, and nothing failed."""
 
     def __init__(self, *, wait_s: float) -> None:
-        super().__init__(f"the chat platform accepts the next message in {wait_s:.3g} s")
+        super().__init__(f"the chat platform will not accept another message for {wait_s:.3g} s")
         self.wait_s = wait_s
 
 

@@ -37,7 +37,7 @@ SAFE = frozenset(["GET", "HEAD", "OPTIONS"])
 """Methods that change nothing."""
 
 STOPPING = (
-    "This process is stopping, so your request may not have been carried out. Send the request again in a moment, "
+    "This process is stopping, so your request might not have been carried out. Send the request again in a moment, "
     "with the same ID."
 )
 

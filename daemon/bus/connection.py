@@ -154,7 +154,8 @@ class Bus:
             await self._replication.confirm()
             if self.master != master:
                 raise TooFewReplicas(
-                    "Redis has switched to another master, which may not have received this write. Repeat the request."
+                    "Redis has switched to another master, which might not have received this write. "
+                    "Repeat the request."
                 )
 
     async def each(self, commands: Sequence[tuple[Part, ...]]) -> list[Any]:

@@ -220,7 +220,7 @@ def _memory(taken: ScopeTaken, side: SideCar, where: Path) -> Iterator[Flaw]:
         why = f"the MEMORY.md file and Redis both have version {version}, but their contents differ"
     else:
         return
-    hint = "Run `millpond memory edit` to store the file's text again."
+    hint = "Run `millpond memory edit` and save the file again."
     yield Flaw(rule="files.memory", where=str(where), text=f"{why}. {hint}")
 
 

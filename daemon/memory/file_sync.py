@@ -350,7 +350,7 @@ class FileSync:
         elif (current.version, text) == (side.version, side.text):
             return side
         elif current.version < side.version:
-            reason = "Redis lost the newest versions. Run `millpond memory edit` to store the file's text again."
+            reason = "Redis lost the newest versions. Run `millpond memory edit` and save the file again."
             if self.looked.is_new(reason):
                 _log.warning("memory.behind", path=str(self.path / MEMORY), reason=reason)
             return side

@@ -38,7 +38,7 @@ async def test_what_was_learnt_is_told() -> None:
 
 async def test_a_model_without_tools_is_told_of() -> None:
     assert await found(Ollama()) == [
-        "the model was asked to call the tool time but did not, so tools may not work with this model",
+        "the model was asked to call the tool time but did not, so tools might not work with this model",
         "requests are adapted to this server: the tool_choice setting cannot force a tool call on this server, tools "
         "are not sent",
     ]

@@ -232,7 +232,7 @@ async def probe(bot: BotConfig, model: ModelConfig) -> list[str]:
 async def _tools(model: Model, tools: Sequence[bytes], tokens: int) -> list[str]:
     answer = await answer_of(model, [ASK], tools, tokens)
     if not answer.tool_calls:
-        return [f"the model was asked to call the tool {TOOL} but did not, so tools may not work with this model"]
+        return [f"the model was asked to call the tool {TOOL} but did not, so tools might not work with this model"]
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in answer.tool_calls

@@ -128,7 +128,7 @@ async def _cause(bus: Bus, config: Config, bot: BotConfig) -> str:
     learnt = await stored(bus, bot.model)
     if learnt and learnt.dialect and HINTS & set(differences(known_of(server_of(bot.model)), learnt.dialect)):
         return (
-            f"The server of {bot.model.name} rejected prompt cache markers, so the server may not find a "
+            f"The server of {bot.model.name} rejected prompt cache markers, so the server might not find a "
             "conversation's cached prompts. Use a server or gateway that accepts prompt_cache_key and cache_control."
         )
     return (
