@@ -10,6 +10,7 @@ import msgspec
 
 from daemon.bus import Bus, pairs
 from daemon.clock import Clock, age_s, stamp
+from daemon.concurrency.ticks import until_tick
 from daemon.errors import BusError
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ async def beat(
             with suppress(BusError):  # whoever looks sees an old beat, which is the truth
                 await process.bus.call("HSET", key, field, msgspec.json.encode(heartbeat))
                 await _remove_stale(process, noticed)
-            await anyio.sleep(EVERY_S)
+            await anyio.sleep(until_tick(EVERY_S))
     finally:
         with anyio.move_on_after(1, shield=True), suppress(BusError):
             await process.bus.call("HDEL", key, field)

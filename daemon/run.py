@@ -14,6 +14,7 @@ import structlog
 
 from daemon import metrics
 from daemon.bus import START_PATIENCE_S, Bus, Listener, open_bus
+from daemon.concurrency.ticks import until_tick
 from daemon.config import Config
 from daemon.errors import Interrupted, MillpondError
 from daemon.process import Launch, Process
@@ -67,7 +68,7 @@ async def open_process(
 
 async def _mind_server(bus: Bus) -> None:
     while True:
-        await anyio.sleep(MIND_EVERY_S)
+        await anyio.sleep(until_tick(MIND_EVERY_S))
         with suppress(MillpondError):  # whoever needs the server is told
             await bus.revive()
 

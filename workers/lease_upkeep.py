@@ -11,6 +11,7 @@ import structlog
 
 from daemon.bus import mend, reap
 from daemon.concurrency.shared_timeout import SharedTimeout
+from daemon.concurrency.ticks import until_tick
 from daemon.errors import BusError, LeaseLost, brief
 from daemon.events import Stop
 from daemon.process import Process
@@ -150,10 +151,11 @@ class LeaseUpkeep:
             woken, nearest_s = await reap(self._process.bus, self._queue)
         except BusError as error:
             _log.debug("reaper.away", reason=brief(error))
-            return REAP_EVERY_S
+            return until_tick(REAP_EVERY_S)
         if woken:
             _log.debug("reaper.woke", count=woken)
-        return REAP_EVERY_S if nearest_s is None else min(nearest_s, REAP_EVERY_S)
+        pause_s = until_tick(REAP_EVERY_S)
+        return pause_s if nearest_s is None else min(nearest_s, pause_s)
 
     async def _mend(self) -> None:
         try:

@@ -45,7 +45,7 @@ async def serving(app: ASGIApp, listening: socket.socket) -> AsyncGenerator[None
             await listens.wait()
             yield
         finally:
-            server.should_exit = True
+            server.stop()
             with anyio.move_on_after(SHUTDOWN_S + LAST_S, shield=True):
                 await ended.wait()
             for scope in scopes:

@@ -22,6 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from channels.http.server_socket import BACKLOG, BODY_TIMEOUT_S, Peers, connections_max, peer_of
 from daemon import metrics
+from daemon.concurrency.ticks import until_tick
 from daemon.config import WebLimitsConfig
 
 SHUTDOWN_S = 2
@@ -45,6 +46,9 @@ BURST = 128
 
 CONNECTIONS_PER_PEER = WebLimitsConfig().connections_per_peer
 """Also of servers that have no such key."""
+
+DATE_S = 1.0
+"""How often the header ``Date`` is renewed: its value has whole seconds (RFC 9110, section 5.6.7)."""
 
 RETRY_S = 5
 """``Retry-After`` for a connection too many."""
@@ -210,13 +214,28 @@ class _Config(uvicorn.Config):
 
 
 class Server(uvicorn.Server):
-    """Serves ``app``; ``should_exit`` ends it."""
+    """Serves ``app``; ``stop`` ends it."""
 
     def __init__(
         self, app: ASGIApp, *, on_listening: Callable[[], None], connections_per_peer: int = CONNECTIONS_PER_PEER
     ) -> None:
         super().__init__(_Config(app, Peers(per_peer=connections_per_peer, total=connections_max())))
         self._on_listening = on_listening
+        self._stopped = anyio.Event()
+
+    def stop(self) -> None:
+        """End ``serve``: accept no further connection, and let the open requests finish."""
+        self.should_exit = True
+        self._stopped.set()
+
+    async def main_loop(self) -> None:
+        """Wait for ``stop``, and renew the header ``Date`` each second.
+
+        Uvicorn's own loop looks ten times a second whether it should exit, which was a fifth of an idle process's CPU.
+        """
+        while not await self.on_tick(0):
+            with anyio.move_on_after(until_tick(DATE_S)):
+                await self._stopped.wait()
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -16,6 +16,7 @@ from channels.http import Server, address_of, listen
 from channels.web.app import application
 from channels.web.request_guard import OpenRequests
 from channels.web.site import Site
+from daemon.concurrency.ticks import until_tick
 from daemon.config import WebConfig
 from daemon.errors import BusError
 from daemon.heartbeat import beat
@@ -104,7 +105,7 @@ async def _compare_tokens(process: Process, tokens: Mapping[str, str]) -> None:
     """Report processes that serve the same channel with another token: clients reach one of them by chance."""
     known: list[str] = []
     while True:
-        await anyio.sleep(COMPARE_S)
+        await anyio.sleep(until_tick(COMPARE_S))
         with suppress(BusError):
             found = await token_conflicts(process.bus, tokens)
             for text in found:
@@ -144,6 +145,6 @@ async def _serve_site(site: Site, listening: socket.socket, *, task_status: anyi
 
 async def _stop(stopping: anyio.Event, server: Server, requests: OpenRequests) -> None:
     await stopping.wait()
-    server.should_exit = True
+    server.stop()
     await anyio.sleep(GRACE_S)
     requests.cancel()

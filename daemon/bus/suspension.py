@@ -6,6 +6,7 @@ from typing import Any
 import anyio
 import structlog
 
+from daemon.concurrency.ticks import until_tick
 from daemon.errors import BusUnavailable
 
 FOLDER_LOOK_S = 2.0
@@ -33,7 +34,7 @@ class Suspension:
     async def watch(self, gone: Callable[[], Awaitable[str]]) -> None:
         """Suspend whenever ``gone`` gives a reason, and resume when it gives none."""
         while True:
-            await anyio.sleep(FOLDER_LOOK_S)
+            await anyio.sleep(until_tick(FOLDER_LOOK_S))
             last, self.reason = self.reason, await gone()
             if self.reason and not last:
                 _log.error("data.folder_gone", reason=self.reason)

@@ -12,6 +12,7 @@ from daemon.bus.connection import Bus
 from daemon.bus.pipeline_connection import Part, pairs
 from daemon.bus.publish import longest_deadline_s
 from daemon.bus.script_batch import load_script
+from daemon.concurrency.ticks import block_ms
 from daemon.config import QueueConfig
 from daemon.errors import BusError
 
@@ -50,7 +51,8 @@ async def _take_from_any(bus: Bus, at_most: int) -> list[str]:
     random.shuffle(ready)
     # With one partition its others are asked for in the same breath.
     others: list[tuple[Part, ...]] = [("ZPOPMIN", ready[0], at_most - 1)] if at_most > 1 and len(ready) == 1 else []
-    first, *more = await bus.block([("BZPOPMIN", *ready, BLOCK_S), *others], block_s=BLOCK_S)
+    block_s = block_ms(BLOCK_S) / 1000
+    first, *more = await bus.block([("BZPOPMIN", *ready, block_s), *others], block_s=block_s)
     if isinstance(first, BaseException):
         raise translated(first) from first
     sessions: list[bytes] = [first[1]] if first else []

@@ -11,6 +11,7 @@ import structlog
 from daemon.bus import Bus, load_script
 from daemon.clock import Clock, stamp
 from daemon.concurrency.slots import Slots
+from daemon.concurrency.ticks import until_tick
 from daemon.config import BotConfig, Config
 from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError, brief
 from daemon.events import Choice, Notice, Reply
@@ -209,7 +210,7 @@ class JobRunner:
                         self._give(job_id)
                 except BusError as error:
                     _log.debug("queue.away", reason=brief(error))
-                with anyio.move_on_after(LOOK_S):
+                with anyio.move_on_after(until_tick(LOOK_S)):
                     await stopping.wait()
             self._slots.close()
 

@@ -14,6 +14,7 @@ from prometheus_client import Counter, Histogram
 from daemon import metrics
 from daemon.bus import Bus, load_script, pairs
 from daemon.clock import Clock
+from daemon.concurrency.ticks import until_tick
 from daemon.errors import UNREADABLE, BusError
 
 # The counters of this process that a history shows, read from its metrics.
@@ -111,7 +112,7 @@ async def record(bus: Bus, clock: Clock, process: str) -> None:
     recorder = RateRecorder(bus, clock, process)
     try:
         while True:
-            await anyio.sleep(EVERY_S)
+            await anyio.sleep(until_tick(EVERY_S))
             with suppress(BusError):
                 await recorder.save()
     finally:

@@ -173,7 +173,8 @@ class Reminders:
         now_ms, until_ms, *members = await self._bus.run(OVERDUE, [key], [most])
         found_members = [member.decode() for member in members]
         names = [member.rpartition(" ")[::2] for member in found_members if member not in without][:PAGE]
-        raws = await self._bus.each([("HGET", self._bus.keys.reminders(session), name) for session, name in names])
+        reads = [("HGET", self._bus.keys.reminders(session), name) for session, name in names]
+        raws = await self._bus.each(reads) if reads else []
         found: list[StoredReminder] = []
         for (session, name), raw in zip(names, raws, strict=True):
             if raw is None:  # a hand has removed it

@@ -1,6 +1,7 @@
 """What a consolidation does once, and what it never does: flush a cycle again, follow a log that is another one."""
 
 from collections.abc import Callable
+from contextlib import aclosing
 from dataclasses import replace
 
 import msgspec
@@ -197,9 +198,12 @@ async def test_a_session_whose_call_was_skipped_rests_no_longer_than_any(process
 async def test_an_event_whose_reader_died_is_taken_over(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grew_reader, "ABANDONED_MS", 0)
     await lab.bus.call("XADD", lab.bus.keys.grew(0), "*", "event", "x")
-    dead, heir = (GrewReader(lab.bus, consumer=name) for name in ("dead", "heir"))
 
-    first, second = await dead.read(), await heir.read()
+    async with (
+        aclosing(GrewReader(lab.bus, consumer="dead")) as dead,
+        aclosing(GrewReader(lab.bus, consumer="heir")) as heir,
+    ):
+        first, second = await dead.read(), await heir.read()
 
     assert first == second
     assert [event for _, _, event in first] == [b"x"]

@@ -87,5 +87,6 @@ async def test_what_came_between_the_end_of_a_stream_and_its_group_is_read_at_on
     await lab.commit(await lab.claim())
     [second] = await heard()
 
+    await reader.aclose()
     assert "NOGROUP" in str(refused[0])
     assert second[0] == 0

@@ -4,6 +4,7 @@ Everything else runs on it by ``make test-servers``.
 """
 
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from pathlib import Path
 
 import anyio
@@ -68,12 +69,13 @@ async def test_events_deleted_while_somebody_held_them_are_skipped(old: Lab, mon
     """XAUTOCLAIM gives nothing in their place there, and leaves them pending."""
     monkeypatch.setattr(grew_reader, "ABANDONED_MS", 0)
     stream = old.bus.keys.grew(0)
-    dead = GrewReader(old.bus, consumer="dead")
     ids = [await old.bus.call("XADD", stream, "*", "event", str(number)) for number in range(3)]
-    assert len(await dead.read()) == 3
+    async with aclosing(GrewReader(old.bus, consumer="dead")) as dead:
+        assert len(await dead.read()) == 3
     await old.bus.call("XDEL", stream, ids[1])
 
-    found = await GrewReader(old.bus, consumer="alive").read()
+    async with aclosing(GrewReader(old.bus, consumer="alive")) as alive:
+        found = await alive.read()
 
     assert [raw for _, _, raw in found] == [b"0", b"2"]
     for partition, event_id, _ in found:

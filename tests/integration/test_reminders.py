@@ -157,6 +157,7 @@ async def test_a_worker_looks_when_the_next_reminder_is_due_and_within_half_a_se
     await remind.set(when="1h")
     assert 3_500 < await sweep.look(0) <= 3_600
     monkeypatch.setattr(sweep, "look", look)
+    monkeypatch.setattr(reminder_sweep, "until_tick", lambda every_s: every_s)  # at a tick
     slept = SimpleNamespace(sleep=sleep, create_task_group=anyio.create_task_group)
     monkeypatch.setattr(reminder_sweep, "anyio", slept)
     with pytest.RaisesGroup(LookupError):

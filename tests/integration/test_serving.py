@@ -93,7 +93,7 @@ async def test_what_is_under_way_at_the_end_is_answered(cancelled: bool, monkeyp
         ended.set()
 
     async def open_gate() -> None:
-        await anyio.wait_all_tasks_blocked()
+        await until(lambda: listening.fileno() == -1)  # the server has begun to stop
         app.gate.set()
 
     with anyio.fail_after(HANG_S):

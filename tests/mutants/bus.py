@@ -32,6 +32,22 @@ MUTANTS = (
         caught_by="integration/test_wakeups.py::test_a_wakeup_that_its_taker_never_used_is_given_again",
     ),
     *mutants_of(
+        "daemon/concurrency/ticks.py",
+        "unit/test_ticks.py",
+        (
+            "A blocking command never blocks for ever.",
+            "return math.ceil(",
+            "return int(",
+            "test_a_blocking_command_just_before_a_tick_does_not_wait_for_ever",
+        ),
+        (
+            "Periodic work is never later than its period.",
+            "return every_s - anyio",
+            "return 2 * every_s - anyio",
+            "test_periodic_work_wakes_up_at_the_next_multiple_of_its_period_and_never_later",
+        ),
+    ),
+    *mutants_of(
         "daemon/bus/command_batch.py",
         "integration/test_health.py",
         (

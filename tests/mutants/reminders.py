@@ -91,7 +91,7 @@ MUTANTS = (
         "faults/test_reminders_killed.py",
         (
             "A reminder fires within seconds.",
-            "await anyio.sleep(max(SOONEST_S, min(pause_s, LOOK_S)))",
+            "await anyio.sleep(max(SOONEST_S, min(pause_s, until_tick(LOOK_S))))",
             "await anyio.sleep(20.0)",
             "test_reminders_survive_the_deaths_of_workers_and_of_the_server",
         ),

@@ -13,6 +13,7 @@ import structlog
 from anyio import to_thread
 
 from daemon import metrics
+from daemon.concurrency.ticks import until_tick
 from daemon.errors import BusError, ConfigError, brief
 from daemon.process import Process
 from daemon.reminders import (
@@ -75,7 +76,7 @@ class ReminderSweep:
             except* BusError as group:
                 _log.debug("reminders.away", reason=brief(group.exceptions[0]))
                 pause_s = LOOK_S
-            await anyio.sleep(max(SOONEST_S, min(pause_s, LOOK_S)))
+            await anyio.sleep(max(SOONEST_S, min(pause_s, until_tick(LOOK_S))))
 
     async def look(self, partition: int) -> float:
         """Fire the due reminders of a partition, and return how long the next look may wait (s)."""

@@ -8,6 +8,7 @@ import structlog
 from redis import exceptions as redis_errors
 
 from daemon.bus import Bus, Part, PartitionChanges, pairs, translated
+from daemon.concurrency.ticks import block_ms
 from daemon.errors import BusError, ConfigError, brief
 from workers.consolidation.consolidation_request import SharedStores
 from workers.consolidation.consolidator import Consolidator
@@ -52,7 +53,7 @@ async def stand_in(consolidator: Consolidator, *, after_s: float = STAND_IN_S) -
 
 
 GROUP = "consolidators"
-BLOCK_MS = 500
+BLOCK_S = 0.5
 """Longest blocking read, and so what a stopping reader waits for."""
 
 READ_MOST = 32
@@ -76,6 +77,7 @@ class GrewReader:
     def __init__(self, bus: Bus, *, consumer: str) -> None:
         self._bus = bus
         self._consumer = consumer
+        self._line = bus.line()
         self._grouped = False
         self._taken_over_at = -TAKE_OVER_EVERY_S
 
@@ -98,6 +100,10 @@ class GrewReader:
             raise translated(error) from error
         return events
 
+    async def aclose(self) -> None:
+        """Close the connection for blocking reads."""
+        await self._line.aclose()
+
     async def remove(self, partition: int, event_id: bytes) -> None:
         """Be done with an event: acknowledged and deleted, or the stream would grow for ever."""
         stream = self._bus.keys.grew(partition)
@@ -118,12 +124,15 @@ class GrewReader:
         changes = self._bus.changes("grew", self._bus.keys.grew)
         if changes is None:
             return await self._new_of_any()
-        return await self._new_of(changes, await changes.next(READ_PARTITIONS, within_s=BLOCK_MS / 1000))
+        return await self._new_of(changes, await changes.next(READ_PARTITIONS, within_s=BLOCK_S))
 
     async def _new_of_any(self) -> list[Event]:
         partitions = {self._bus.keys.grew(partition).encode(): partition for partition in self._all}
-        command = self._command(*partitions, *[">"] * len(partitions), block=("BLOCK", BLOCK_MS))
-        found: Any = await self._bus.client.execute_command(*command)
+        block = block_ms(BLOCK_S)
+        command = self._command(*partitions, *[">"] * len(partitions), block=("BLOCK", block))
+        (found,) = await self._line.ask([command], block_s=block / 1000)
+        if isinstance(found, BaseException):
+            raise found
         return [event for stream, entries in pairs(found) for event in _events(partitions[stream], entries)]
 
     async def _new_of(self, changes: PartitionChanges, partitions: Sequence[int]) -> list[Event]:

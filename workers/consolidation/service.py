@@ -5,6 +5,8 @@ The event is a hint, the session's state decides: a commit that finds a session 
 that it does jobs, see ``daemon.jobs``.
 """
 
+from contextlib import aclosing
+
 import anyio
 import msgspec
 import structlog
@@ -12,6 +14,7 @@ from anyio.lowlevel import checkpoint
 
 from daemon.archive_maintenance import collect_orphans, keep_no_longer
 from daemon.concurrency.slots import Slots
+from daemon.concurrency.ticks import until_tick
 from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import SessionGrew
 from daemon.heartbeat import beat
@@ -85,22 +88,22 @@ class Worker:
 
     async def read(self) -> None:
         """Hear of sessions until the process stops; no more than there is room for."""
-        reader = GrewReader(self._process.bus, consumer=self._process.name)
-        while not self._process.stopping.is_set():
-            # Reading is shielded, so this is where the loop can be cancelled.
-            await checkpoint()
-            try:
-                for event in await reader.read():
-                    await self._hear(event)
-                    await reader.remove(event[0], event[1])
-            except BusError as error:
-                _log.debug("queue.away", reason=brief(error))
-                await anyio.sleep(AWAY_PAUSE_S)
+        async with aclosing(GrewReader(self._process.bus, consumer=self._process.name)) as reader:
+            while not self._process.stopping.is_set():
+                # Reading is shielded, so this is where the loop can be cancelled.
+                await checkpoint()
+                try:
+                    for event in await reader.read():
+                        await self._hear(event)
+                        await reader.remove(event[0], event[1])
+                except BusError as error:
+                    _log.debug("queue.away", reason=brief(error))
+                    await anyio.sleep(AWAY_PAUSE_S)
 
     async def sweep(self) -> None:
         """Look for sessions that nobody came for, for ever."""
         while True:
-            await anyio.sleep(self._config.queue.wakeup_s)
+            await anyio.sleep(until_tick(self._config.queue.wakeup_s))
             for session in await overdue(self._consolidator.stores):
                 _log.debug("session.overdue", session=session)
                 await self._take(session)
