@@ -49,8 +49,8 @@ MUTANTS = (
             (
                 "At Feishu, reactions to other messages are not heard.",
                 "feishu/feishu_events",
-                "if item is None or not is_of(item, me) or not (_is_id(who) and",
-                "if item is None or not (_is_id(who) and",
+                "if item is None or not is_of(item, me) or not (is_id(who) and",
+                "if item is None or not (is_id(who) and",
             ),
             (
                 "At Telegram, the bot's own reactions are not heard.",
