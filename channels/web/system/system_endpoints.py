@@ -28,6 +28,9 @@ FRESH_S = 2.0
 SHARE = 20
 """A snapshot is computed at most once in this many times of its own duration: 5 % of a core at most."""
 
+AGES_EVERY_S = 10.0
+"""How often a snapshot is sent if only ages have changed."""
+
 _AGE = re.compile(rb'"(?:seen_s|left_s|oldest_s)":[^,}]*')
 """Ages, which change all the time; the viewer continues to count them."""
 
@@ -44,6 +47,10 @@ class SystemSnapshot:
     """As JSON."""
     number: int
     """Rises if more than ages have changed."""
+
+    def is_news_after(self, shown: "SystemSnapshot") -> bool:
+        """Whether a viewer of ``shown`` gets this one: something has changed, or its ages are old."""
+        return self.number != shown.number or self.at - shown.at >= AGES_EVERY_S
 
 
 class SystemSnapshots:
@@ -179,10 +186,6 @@ def _durations(step: RateStep, measure: str) -> list[float] | None:
     return known or None
 
 
-AGES_EVERY_S = 10.0
-"""How often a snapshot is sent if only ages have changed."""
-
-
 class SystemEndpoints:
     """The endpoints of one site."""
 
@@ -204,7 +207,7 @@ class SystemEndpoints:
         shown: SystemSnapshot | None = None
         while True:
             newest = await self._newest()
-            if newest is not None and (shown is None or _is_news(shown, newest)):
+            if newest is not None and (shown is None or newest.is_news_after(shown)):
                 await write(b"event: system\ndata: %s\n\n" % newest.body)
                 shown = newest
             await anyio.sleep(FRESH_S)
@@ -214,7 +217,3 @@ class SystemEndpoints:
             return await self._snapshots.get()
         except BusError:
             return None  # the page shows the age of its last snapshot
-
-
-def _is_news(shown: SystemSnapshot, newest: SystemSnapshot) -> bool:
-    return newest.number != shown.number or newest.at - shown.at >= AGES_EVERY_S
