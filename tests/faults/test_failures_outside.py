@@ -301,7 +301,7 @@ def _see_what_is_parked(folder: Path, site: Site, boss: Chat, eve: Chat) -> None
     until(lambda: len(eve.texts()) == 1 and len(boss.texts()) == 2)
     assert eve.texts() == [say("setup_fault_others", "en")]
     assert all(ROWS["key"].reason in text for text in boss.texts())
-    assert {text.partition(" cannot use")[0] for text in boss.texts()} == {"The bot", "The bot key"}
+    assert {text.partition(" cannot use")[0] for text in boss.texts()} == {"The bot", "Bot key"}
 
 
 def _see_all_together(folder: Path, site: Site) -> None:
