@@ -14,6 +14,11 @@ def until_tick(every_s: float) -> float:
     return every_s - anyio.current_time() % every_s
 
 
+BLOCK_MIN_MS = 2
+"""Shortest wait of a blocking command, in milliseconds. Redis blocks for ever with 0, and Redis before 7.2 truncates
+0.001 s to 0."""
+
+
 def block_ms(every_s: float) -> int:
-    """Milliseconds until the next tick, for a blocking command: at least 1, because Redis blocks for ever with 0."""
-    return math.ceil(until_tick(every_s) * 1000)
+    """Milliseconds until the next tick, for a blocking command: at least ``BLOCK_MIN_MS``."""
+    return max(BLOCK_MIN_MS, math.ceil(until_tick(every_s) * 1000))

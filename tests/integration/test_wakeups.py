@@ -45,6 +45,13 @@ async def test_where_nothing_waits_nothing_is_taken_or_due(lab: Lab) -> None:
     assert await reap(lab.bus, lab.queue) == (0, None)
 
 
+async def test_a_blocking_read_just_before_a_tick_ends_on_every_server(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis before 7.2 truncates a wait of 0.001 s to 0, which means for ever."""
+    monkeypatch.setattr("daemon.concurrency.ticks.until_tick", lambda every_s: 1e-6)
+
+    assert await take(lab.bus, at_most=1) == []
+
+
 async def test_a_session_without_messages_is_not_given_back(lab: Lab) -> None:
     await wake(lab.bus, ["web:nobody"])
 

@@ -36,8 +36,8 @@ MUTANTS = (
         "unit/test_ticks.py",
         (
             "A blocking command never blocks for ever.",
-            "return math.ceil(",
-            "return int(",
+            "max(BLOCK_MIN_MS, math.ceil(until_tick(every_s) * 1000))",
+            "math.ceil(until_tick(every_s) * 1000)",
             "test_a_blocking_command_just_before_a_tick_does_not_wait_for_ever",
         ),
         (
