@@ -45,7 +45,9 @@ async def test_where_nothing_waits_nothing_is_taken_or_due(lab: Lab) -> None:
     assert await reap(lab.bus, lab.queue) == (0, None)
 
 
-async def test_a_blocking_read_just_before_a_tick_ends_on_every_server(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_blocking_read_just_before_a_tick_ends_on_every_server(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Redis before 7.2 truncates a wait of 0.001 s to 0, which means for ever."""
     monkeypatch.setattr("daemon.concurrency.ticks.until_tick", lambda every_s: 1e-6)
 
