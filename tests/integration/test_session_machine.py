@@ -48,7 +48,7 @@ class Talk:
     settled: list[str] = field(default_factory=list)  # ids answered, dead or dealt with aside, in order
     log: list[LogEntry] = field(default_factory=list)
     journal: list[LogEntry] = field(default_factory=list)
-    stop: str = ""  # id of the newest stop that waits
+    stop: str = ""  # id of the newest stop that waits, or of the message whose withdrawal stops its turn
     stops: set[str] = field(default_factory=set)  # ids of all stops
     fence: int = 0
     claims: int = 0
@@ -243,9 +243,7 @@ class SessionMachine(RuleBasedStateMachine):
         waiting = talk.waiting
         if message_id not in waiting or whose == "mallory":
             assert status == "unknown"
-        elif self.is_late(talk, message_id):
-            assert status == "late"
-        else:
+        elif not self.is_late(talk, message_id):
             assert status == "withdrawn"
             self.keep()
             talk.accepted.remove(message_id)
@@ -256,6 +254,14 @@ class SessionMachine(RuleBasedStateMachine):
                 talk.told = False
             assert self.see().state(*WITHDRAWN) == before.state(*WITHDRAWN)
             return
+        elif message_id == waiting[0] and talk.stop in ("", message_id) and message_id not in talk.stops:
+            assert status == "stopped"
+            self.keep()
+            talk.stop = message_id
+            assert self.see().state(*STOPPED) == before.state(*STOPPED)
+            return
+        else:
+            assert status == "late"
         assert self.see().state() == before.state()
 
     @staticmethod
@@ -511,6 +517,8 @@ class SessionMachine(RuleBasedStateMachine):
                 assert after.state(*HINTS) == before.state(*HINTS)
             case "renew.lua":
                 assert after.state("due", "lease") == before.state("due", "lease")
+            case "withdraw.lua":
+                assert after.state(*HINTS, "retry_at") == before.state(*HINTS, "retry_at")
             case "claim.lua":
                 self.late_claim(*msgspec.msgpack.decode(call[2][8]), before, after)
             case "release.lua":
@@ -612,6 +620,8 @@ class SessionMachine(RuleBasedStateMachine):
 WITHDRAWN = ("inbox", "waiting", "ready", "due", "attempts", "deaths", "retry_at")
 WITHDRAWN += ("parked_at", "parked_why", "parked_told")
 """What taking a message back may change."""
+
+STOPPED = ("stop_upto", "retry_at", "ready")  # fields and keys that stopping a turn may change
 
 EMPTIED = ("nonce", "lease", "worker", "retry_at", "stop_upto")  # fields that a claim removes when nothing waits
 
