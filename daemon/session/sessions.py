@@ -353,6 +353,8 @@ class Sessions:
         for stream_id in ids:
             if not after(stream_id.decode(), upto):
                 found += await self._bus.call("XRANGE", inbox, stream_id, stream_id)
+            if stream_id.decode() == upto:
+                break  # An edited message has a newer ID than the messages behind it.
         return waiting_from(
             [part for stream_id, fields in found for part in (stream_id, dict(pairs(fields))[b"message"])]
         )

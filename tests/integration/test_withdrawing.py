@@ -12,7 +12,7 @@ from daemon.events import Stop
 from daemon.process import Process
 from daemon.session import MessageEdits
 from daemon.sessionkey import SessionKey
-from tests.conftest import Lab, an_entry, next_heard
+from tests.conftest import Lab, an_entry, an_inbound, next_heard
 from tests.intakelab import NAME, accepted, an_arrival, intake_of, texts, with_channel
 from tests.integration.test_amending import given, shift_debounce
 from workers.lease_upkeep import ClaimHold
@@ -122,6 +122,28 @@ async def test_the_turn_of_a_message_stops_and_a_message_behind_it_goes(lab: Lab
     assert await lab.commit(claim) is None
     assert (await lab.state()).waiting == 0
     assert await deadlines(lab) == (None, None)
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+async def test_an_edited_message_that_is_deleted_takes_no_other_message_along(
+    lab: Lab, amendments: MessageEdits, *, is_resumed: bool
+) -> None:
+    """An edited message has a newer stream ID than the messages behind it."""
+    await lab.publish("a")
+    await lab.publish("b")
+    assert await amendments.amend(an_inbound("a", text="edited")) == "amended"
+    claim: Any = await lab.claim()
+    await lab.sessions.journal(claim, step=0, entries=[an_entry(0, id="a")])
+    assert await withdraw(amendments, "a") == "stopped"
+
+    if is_resumed:
+        await lab.sessions.hand_over(claim)
+        claim = await lab.claim()
+        assert given(claim) == [("a", "edited")]
+    waiting = await lab.sessions.waiting_upto("web:ann", await lab.sessions.renew(claim))
+
+    assert [entry.inbound.id for entry in waiting if entry.inbound] == ["a"]
+    assert await amendments.amend(an_inbound("b", text="another")) == "amended"
 
 
 async def test_a_burst_that_is_being_answered_is_left_alone(lab: Lab, amendments: MessageEdits) -> None:

@@ -116,9 +116,16 @@ MUTANTS = (
     _row(
         "A stop takes all that waits before it.",
         _BEGIN,
-        "if stop_upto ~= '' and at_or_before(id, stop_upto) then wanted = true end",
+        "if stop_upto ~= '' and not stopped and at_or_before(id, stop_upto) then wanted = true end",
         "",
         "claims.py::test_a_message_does_not_end_a_back_off_and_a_stop_does",
+    ),
+    _row(
+        "A stop takes no message behind it.",
+        _BEGIN,
+        "stopped = stopped or id == stop_upto",
+        "",
+        "withdrawing.py::test_an_edited_message_that_is_deleted_takes_no_other_message_along[True]",
     ),
     _row(
         "A message whose entry is gone waits no more.",
@@ -631,6 +638,20 @@ MUTANTS = (
         "forgetting.py::test_a_late_tombstone_buries_no_other_message",
     ),
     # Messages that wait and are edited or taken back
+    _row(
+        "A deletion that stops a turn leaves the messages behind an edited message alone.",
+        _WAITS,
+        "if stop_at then return at <= stop_at end",
+        "",
+        "withdrawing.py::test_an_edited_message_that_is_deleted_takes_no_other_message_along[False]",
+    ),
+    _row(
+        "A turn that is stopped covers no message behind the stop.",
+        "daemon/session/sessions.py",
+        "if stream_id.decode() == upto:",
+        "if False:",
+        "withdrawing.py::test_an_edited_message_that_is_deleted_takes_no_other_message_along[False]",
+    ),
     _row(
         "A message of a turn that has a journal is not edited.",
         _WAITS,

@@ -51,7 +51,7 @@ end
 -- A stop that no longer waits, for the same reason, is forgotten: nothing else would ever clear it.
 local function begin(status, fields, list, session_key, log_key, waiting_key, in_key, first, take, now)
   local attempts, deaths = number_of(fields.attempts), number_of(fields.deaths)
-  local stop_upto, at, dropped, window = fields.stop_upto or '', 0, 0, nil
+  local stop_upto, at, dropped, window, stopped = fields.stop_upto or '', 0, 0, nil, false
   local step = number_of(fields.base) + redis.call('LLEN', log_key) - number_of(fields.head)
   local begun = {status, number_of(fields.fence), number_of(fields.claims), attempts, deaths, step, '', 0, 0, list}
   local debounce = number_of(fields.debounce)
@@ -62,7 +62,8 @@ local function begin(status, fields, list, session_key, log_key, waiting_key, in
     first = nil
     local wanted = at < take
     if window and at < BURST and position(id) <= window then wanted = true end
-    if stop_upto ~= '' and at_or_before(id, stop_upto) then wanted = true end
+    if stop_upto ~= '' and not stopped and at_or_before(id, stop_upto) then wanted = true end
+    stopped = stopped or id == stop_upto
     if not wanted then break end
     local entry = redis.call('XRANGE', in_key, id, id)[1]
     if entry then

@@ -22,6 +22,9 @@ local function place_of(id, burst, in_key, session_key, waiting_key, log_key)
   end
   local function is_stopped()
     if not stop_upto then return false end
+    -- Places count before IDs: an edited message has a newer ID than the messages behind it.
+    local stop_at = redis.call('LPOS', waiting_key, stop_upto)
+    if stop_at then return at <= stop_at end
     local stop_ms, stop_seq = position(stop_upto)
     return ms < stop_ms or (ms == stop_ms and seq <= stop_seq)
   end
