@@ -37,7 +37,7 @@ KEEP_SESSION = 4_000
 
 _DISPATCH, _HEARTBEAT, _IDENTIFY, _RESUME, _RECONNECT, _INVALID, _HELLO, _ACK = 0, 1, 2, 6, 7, 9, 10, 11
 _SILENT, _RECONNECTS = Close(reason="silent"), Close(reason="reconnect")
-_UNANSWERED = Close(reason="no answer to the login", remedy="identify")
+_UNANSWERED = Close(reason="Discord did not respond to the login", remedy="identify")
 
 
 class Payload(msgspec.Struct, frozen=True):

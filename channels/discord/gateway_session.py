@@ -26,7 +26,10 @@ MESSAGE_CONTENT = 1 << 15
 """The privileged intent for the text of messages that do not mention the bot."""
 
 TOKEN = "Discord rejected the bot token. Check the token"  # noqa: S105 - no token
-SHARDS = "the bot is in too many servers for one connection (sharding), which Millpond does not support"
+SHARDS = (
+    "the bot is in so many servers that Discord requires several connections (sharding), which Millpond does not "
+    "support"
+)
 
 INVALID = "invalid session"
 """The reason of an end at Discord's word that the session cannot be begun or resumed now."""

@@ -100,7 +100,9 @@ class FeishuChannel:
         For an hour; a preview that never arrived is there then, too, and can be edited or taken back.
         """
         if not part.preview:
-            raise SendRejected("Feishu cannot be searched for a message, but recognizes a message that is sent again")
+            raise SendRejected(
+                "Millpond cannot search Feishu for a message, but Feishu detects a message that is sent twice"
+            )
         try:
             return await self._sending.send(chat, part, timeout_s=timeout_s)
         except SendUnknown as error:

@@ -255,8 +255,8 @@ class Intake:
         if not code:
             _log.warning(
                 "access.crowded",
-                reason="too many pairing codes are unused, so no new code can be created until one of them is used "
-                "or expires",
+                reason="the limit of unused pairing codes has been reached, so Millpond cannot create a new code "
+                "until an earlier code is used or expires",
             )
             return "silent"
         minutes = round(VALID_S / 60)

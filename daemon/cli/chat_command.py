@@ -32,7 +32,7 @@ FOR_OUTPUT = "channels.terminal.terminal_style:for_output"
 def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -> float | None:
     # Not a number is in every range: it compares with none of its ends.
     if value is not None and math.isnan(value):
-        raise click.BadParameter("the number of seconds cannot be nan. Enter a number.")
+        raise click.BadParameter("the number of seconds must be a number, not nan. Enter a number.")
     return value
 
 

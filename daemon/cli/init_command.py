@@ -101,10 +101,10 @@ if TYPE_CHECKING:
     "--transcription-model",
     "transcription",
     metavar="NAME",
-    help="Model that transcribes voice messages. Use - for none.",
+    help="Speech-to-text model for voice messages. Use - for none.",
 )
 @click.option(
-    "--speech-model", "speech", metavar="NAME", help="Model that speaks answers to voice messages. Use - for none."
+    "--speech-model", "speech", metavar="NAME", help="Text-to-speech model for spoken answers. Use - for none."
 )
 @click.option("--voice", metavar="NAME", help="Voice of the spoken answers. Default: alloy.")
 @click.option(

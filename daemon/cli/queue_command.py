@@ -229,7 +229,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     table(heads, [*rows, ("total", *_cells(queues.total))])
     for channel, count in queues.total.out.items():
         tell(f"not yet delivered to {channel}: {count}")
-    tell(f"\nin flight: {queues.in_flight} sessions, held by {queues.workers} agent workers")
+    tell(f"\nin flight: {queues.in_flight} sessions, processed by {queues.workers} agent workers")
     tell(f"parked: {queues.parked} sessions")
     for reason, count in queues.reasons.items():
         say(f"  {count}: {reason or BACKING_OFF}")
@@ -248,8 +248,8 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List parts of replies with unknown delivery status, newest last.
 
-    "resent": the part was sent again and may have arrived twice. If Millpond can search the platform, it sends a
-    part again only if the search did not find the part.
+    "resent": the part was sent again and may have arrived twice. On a platform that Millpond can search, a part is "
+    "sent again only if the search did not find it.
     "given up": sending was interrupted again, and the part was not sent again.
     "preview": the chat may still show an unfinished version above the final reply.
     """

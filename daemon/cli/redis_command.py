@@ -32,7 +32,7 @@ def redis_cli(ctx: click.Context, args: tuple[str, ...]) -> None:
 @click.option(
     "--redis-62",
     is_flag=True,
-    help="Print rules for Redis 6.2, which has no separate permissions to read and to write keys.",
+    help="Print rules for Redis 6.2, which has no separate read and write permissions for keys.",
 )
 @click.pass_context
 def redis_acl(ctx: click.Context, *, redis_62: bool) -> None:

@@ -180,8 +180,8 @@ def search(  # noqa: PLR0913 - the options of the command
     """Search all stored messages for those that contain every word of TEXT, ignoring case.
 
     The results are ordered by the last activity of their sessions. Words are also found inside longer words, because
-    Chinese has no spaces between words. Archived messages are searched in the search index if the index contains all
-    messages of their session. The search index does not contain tool calls or long tool results.
+    Chinese has no spaces between words. If the search index contains all messages of a session, the index is used to
+    search the archived messages of the session. The index does not contain tool calls or long tool results.
     """
     if not text.split():
         raise click.UsageError("TEXT contains no word to search for")

@@ -39,7 +39,7 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
     """Show token usage, and its cost at the prices in the configuration.
 
     Days are listed in chronological order. Other rows are sorted by the number of tokens, highest first.
-    "estimated" counts the calls whose tokens Millpond counted itself, because the provider did not report them.
+    "estimated" is the number of calls whose tokens Millpond counted because the provider did not report them.
     "share" is the share of cached tokens in the input of calls whose provider reports cached tokens.
     """
     from daemon.clock import SystemClock

@@ -83,7 +83,7 @@ def _problem(config: Config, identity: str) -> str:
     bot = config.bots.get(channel.bot)
     if bot is not None and bot.memory.scope not in ("auto", "person"):
         return (
-            f"{got(identity)} talks to bots.{channel.bot}, whose memory.scope is "
+            f"{got(identity)} belongs to bots.{channel.bot}, whose memory.scope setting is "
             f"{bot.memory.scope!r}. Only per-person memories can be linked: set memory.scope to "
             '"person", or remove this identity'
         )

@@ -101,7 +101,7 @@ async def _check_alone(bus: Bus, clock: Clock) -> None:
     if found:
         raise ConfigError(
             f"processes that use this database are running ({', '.join(sorted(found))}). Stop the running processes "
-            f"and restore again. A killed process stays listed for {ALIVE_S:.0f} s."
+            f"and restore again. A killed process remains listed for {ALIVE_S:.0f} s."
         )
 
 

@@ -66,19 +66,19 @@ class VoiceInterview:
                 default=self._known_key(bot, url),
             )
             transcription = asker.text(
-                "Model that transcribes voice messages (-: none)",
+                "Speech-to-text model for voice messages (-: none)",
                 flag="--transcription-model",
                 given=given_transcription,
                 default=known["transcription"] or "whisper-1",
             )
             speech = asker.text(
-                "Model that speaks answers (-: none)",
+                "Text-to-speech model for spoken answers (-: none)",
                 flag="--speech-model",
                 given=given_speech,
                 default=known["speech"] or NONE,
             )
             if transcription == NONE != speech:
-                text = "a bot that speaks answers needs a model that transcribes voice messages. Enter both models"
+                text = "spoken answers also require a speech-to-text model. Enter both models"
                 raise AnswerRefused("--transcription-model", "", text)
             voice = self._place.word("voice", "bots", bot, "speech") or SpeechConfig().voice
             if speech != NONE:

@@ -9,7 +9,7 @@ ENGLISH: Mapping[str, str] = {
         "that list, send /forget 1 3. To delete every entry, send /forget all."
     ),
     "forget_slow": (
-        "There is too much stored data to search from this chat. Ask an administrator to run `millpond "
+        "The stored data is too large to be searched from this chat. Ask an administrator to run `millpond "
         "memory forget {scope} WORDS`."
     ),
     "forget_none": "I found no stored text containing these words.",
@@ -25,7 +25,7 @@ ENGLISH: Mapping[str, str] = {
     "forget_length": "Enter 2 to {most} characters after /forget.",
     "forget_began": "I am deleting the text, and will notify you here when I am done.",
     "forget_done": "The text was forgotten. Deleted:",
-    "forget_nothing_left": "The text had already been deleted, so nothing was left to delete.",
+    "forget_nothing_left": "The text had already been deleted, so there was nothing left to delete.",
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
     "forget_incomplete": (
@@ -70,15 +70,15 @@ ENGLISH: Mapping[str, str] = {
     "remind_until": ", until {time}",
     "remind_left": ", {count} more times",
     "remind_missing": (
-        "The time {local} does not exist because clocks move forward for summer time. The reminder fires "
-        "later, on {time}."
+        "The time {local} does not exist because clocks move forward for summer time. The reminder will fire on "
+        "{time} instead."
     ),
     "remind_twice": (
         "The time {local} occurs twice because clocks move back at the end of summer time. The reminder fires at "
         "the earlier of the two times, on {time}."
     ),
     "remind_months": (
-        "The reminder does not fire in months without this day. To be reminded on the last day of each "
+        "The reminder does not fire in months that do not have this day. To be reminded on the last day of each "
         "month, use FREQ=MONTHLY;BYMONTHDAY=-1."
     ),
     "remind_years": "The reminder fires only in leap years, because other years have no 29 February.",
@@ -87,7 +87,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "remind_prompt": "answered by the bot",
     "remind_paused": "paused",
-    "remind_held_quiet": "delayed until quiet hours end",
+    "remind_held_quiet": "delayed until the quiet hours end",
     "remind_held_person": "delayed until tomorrow because you have reached today's reminder limit",
     "remind_held_bot": "delayed until tomorrow because this bot has reached today's reminder limit",
     "remind_held_silent": "on hold until you send a message in this chat again",
@@ -101,14 +101,14 @@ ENGLISH: Mapping[str, str] = {
         "/remind ask WHEN REQUEST has me respond to REQUEST at that time, for example /remind ask daily "
         "08:00 What is new?\n"
         "/reminders lists the reminders in this chat\n"
-        "/remind pause ID, /remind resume ID and /remind delete ID pause, resume and delete a reminder\n"
-        "/remind zone Europe/Berlin sets your time zone; it is currently {zone}\n"
+        "/remind pause ID pauses a reminder, /remind resume ID resumes it, and /remind delete ID deletes it\n"
+        "/remind zone Europe/Berlin sets your time zone (currently {zone})\n"
         "/remind stop turns off all your reminders from this bot, and /remind start turns them back on"
     ),
-    "remind_zone_set": "Your time zone is now {zone}. Existing reminders keep their times.",
+    "remind_zone_set": "Your time zone is now {zone}. The times of existing reminders do not change.",
     "remind_off": "You will no longer get reminders from this bot. To turn them back on, send /remind start.",
-    "remind_on": "Reminders from this bot are back on. Reminders in this chat that were stopped are active again.",
-    "remind_done_pause": "Reminder {id} is paused. To resume it, send /remind resume {id}.",
+    "remind_on": "Reminders from this bot are turned on again. Stopped reminders in this chat are active again.",
+    "remind_done_pause": "Reminder {id} is paused. To resume the reminder, send /remind resume {id}.",
     "remind_done_resume": "Reminder {id} is active. It fires on {time}.",
     "remind_done_delete": "Reminder {id} is deleted.",
     "remind_over": "The time for reminder {id} has passed, so the reminder was deleted. Please set a new reminder.",
@@ -134,25 +134,27 @@ ENGLISH: Mapping[str, str] = {
         "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, 2026-12-24 18:00, or daily 08:00."
     ),
     "remind_words": "You can also ask for a reminder in your own words, without /remind.",
-    "remind_day": "“{text}” is a day without a time. Add a time, for example {text} 09:00.",
+    "remind_day": "“{text}” is a day, but the time is missing. Add a time, for example {text} 09:00.",
     "remind_past": "{time} has already passed. The current time is {now}. Choose a later time.",
-    "remind_count": "The number of times must be between 1 and {most}. For a reminder without an end, leave it out.",
-    "remind_once": "A number of times and an end need a repetition, for example daily. Add one, or leave them out.",
+    "remind_count": "The number of times must be between 1 and {most}. If the reminder should repeat without an end, "
+    "leave out the number.",
+    "remind_once": "A number of times or an end can only be set for a repeating reminder. Add a repetition, such as "
+    "daily, or leave out the number and the end.",
     "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
     "remind_rule": (
-        "“{rule}” is not a recurrence rule. Write, for example, FREQ=WEEKLY;BYDAY=MO,WE, daily, weekdays, or "
+        "“{rule}” is not a valid recurrence rule. Write, for example, FREQ=WEEKLY;BYDAY=MO,WE, daily, weekdays, or "
         "cron 0 8 * * 1-5."
     ),
-    "remind_cron": "“{rule}” is not a cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
+    "remind_cron": "“{rule}” is not a valid cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
     "remind_often": "A reminder can fire at most once every {minutes} minutes. Choose a longer interval.",
     "remind_never": (
         "This recurrence rule does not match any date in the given period. Choose another rule or a later end date."
     ),
     "runtime_reminder": (
-        "Started by: reminder {id}, due on {time}. No person sent a message for this turn. Carry out the request "
-        "below and write to the chat. If the person does not need a message, reply with only NO_REPLY, and nothing is "
-        "sent."
+        "Started by: reminder {id}, due on {time}. This turn was not started by a person's message. Carry out the "
+        "request below and reply in the chat. If the person does not need a message, reply with only NO_REPLY, and "
+        "nothing is sent."
     ),
     "runtime_reminder_late": "This reminder is late. Mention the delay to the person.",
     # Sentences of the bot during its setup; ``daemon.wording`` has them among all sentences.

@@ -103,7 +103,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "export_failed": "The export could not be saved: {reason}. Try again later, or ask an administrator.",
     "export_slow": (
-        "There is too much stored data to export from this chat. Ask an administrator to run `millpond "
+        "The stored data is too large to be exported from this chat. Ask an administrator to run `millpond "
         "session export {session}`."
     ),
     "admins_only": (
@@ -191,8 +191,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "too_long": (
         "This message and its context are too long for the model. Please split it into shorter messages. "
-        "Administrators can find this message in the log with the ID {correlation}. The log also names the setting "
-        "to change."
+        "Administrators can find this message in the log with the ID {correlation}. The log entry also states which "
+        "setting to change."
     ),
     "refused": "The model rejected this request: {reason}",
     "interrupted": "interrupted, outcome unknown",

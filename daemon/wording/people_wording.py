@@ -42,7 +42,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "ban_done": (
         "{name} is banned from {channel}. I no longer accept new messages from {name}, but I still answer messages "
-        "from before the ban. To lift the ban, send /unban {id}."
+        "that were sent before the ban. To lift the ban, send /unban {id}."
     ),
     "ban_admin": (
         "{name} is an administrator and cannot be banned. To ban {name}, first remove their ID from the "
@@ -97,8 +97,8 @@ ENGLISH: Mapping[str, str] = {
     "approval_expired": "The approval request for command {id} has expired. The command was not run.",
     "help_admins": (
         "For administrators:\n"
-        "/pair CODE approves the person who received the pairing code CODE; sent without a code in a group, "
-        "/pair approves the group\n"
+        "/pair CODE approves the person who received the pairing code CODE; in a group, /pair without a code approves "
+        "the group\n"
         "/ban ID bans the person or group with this ID, and /unban ID lifts the ban; to ban the sender of a "
         "message, reply to the message with /ban\n"
         "/pause pauses me in this chat until you send /resume; /pause all pauses me in every chat until you "

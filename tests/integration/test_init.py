@@ -836,16 +836,16 @@ def test_a_server_for_voice_messages_that_fails_is_told_and_asked_for_again(plac
         terminal.answer("Voice messages: address", "http://127.0.0.1:1/v1")
         for question, word in (
             ("API key of the server", ""),
-            ("Model that transcribes", ""),
-            ("Model that speaks", ""),
+            ("Speech-to-text model", ""),
+            ("Text-to-speech model", ""),
         ):
             terminal.answer(question, word)
         terminal.answer("Keep this server anyway", "n")
         terminal.answer("Voice messages: address", server.base_url)
         for question, word in (
             ("API key", ""),
-            ("Model that transcribes", ""),
-            ("Model that speaks", "tts-1"),
+            ("Speech-to-text model", ""),
+            ("Text-to-speech model", "tts-1"),
             ("Voice", ""),
         ):
             terminal.answer(question, word)
@@ -853,7 +853,7 @@ def test_a_server_for_voice_messages_that_fails_is_told_and_asked_for_again(plac
         assert terminal.ends() == 0, terminal.screen
 
     assert "127.0.0.1:1" in refused.stderr
-    assert "--transcription-model: a bot that speaks answers needs a model" in deaf.stderr
+    assert "--transcription-model: spoken answers also require a speech-to-text model" in deaf.stderr
     assert place.tables["bots"]["b"]["speech"]["voice"] == "alloy"
 
 

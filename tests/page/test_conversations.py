@@ -76,7 +76,7 @@ def test_a_conversation_is_renamed_pinned_archived_and_deleted(visit: Visit, mil
     expect(row(page, "Water and wheels")).to_have_count(0)
     page.get_by_role("button", name="Archived conversations").click()
     expect(row(page, "Water and wheels")).to_be_visible()
-    choose(page, "Water and wheels", "Move back to the list")
+    choose(page, "Water and wheels", "Move back to the conversation list")
     expect(row(page, "Water and wheels")).to_have_count(0)
     page.get_by_role("button", name="Back to all conversations").click()
 

@@ -214,9 +214,9 @@ def test_a_server_for_voice_messages_is_tested_and_saved(visit: Visit, millpond:
     with portal.wrap_async_context_manager(server) as audio:
         page = visit.open("/settings/bots")
         page.get_by_label("Address of a server with an OpenAI-compatible audio API").fill(audio.base_url)
-        page.get_by_label("Model that transcribes voice messages").fill("whisper-1")
-        page.get_by_label("Model that speaks answers").fill("tts-1")
-        page.locator("form").filter(has_text="Model that speaks answers").get_by_role("button").click()
+        page.get_by_label("Speech-to-text model for voice messages").fill("whisper-1")
+        page.get_by_label("Text-to-speech model for spoken answers").fill("tts-1")
+        page.locator("form").filter(has_text="Text-to-speech model for spoken answers").get_by_role("button").click()
         expect(page.locator("#toasts")).to_contain_text("whisper-1 transcribed the word as “Hello.”")
         expect(page.locator("#toasts")).to_contain_text("The settings were saved.")
 

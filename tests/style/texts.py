@@ -18,10 +18,9 @@ WORDINGS = (
 NOT_READ = (
     "daemon/bus/permissions.py",
     "daemon/model/offline_consolidation.py",
-    "daemon/model/offline_consolidation.py",
     "daemon/recall/index/index_files.py",
     "daemon/recall/other_dates.py",
-    "daemon/recall/word_forms.py",
+    "daemon/recall/search_terms.py",
     "daemon/recall/word_forms.py",
     "daemon/session/artificial_session.py",
     "workers/consolidation/audit/fact_extraction.py",

@@ -1600,7 +1600,7 @@ def test_a_person_has_several_identities(file):
         ('["web:ann", "phone:ann"]', "a channel that does not exist. Choose one of"),
         ('["web:ann", "web:ann"]', "is listed twice"),
         ('["web:ann", "web:bob"]', "in people.bob too. List each identity only once"),
-        ('["web:ann", "other:ann"]', "whose memory.scope is 'workspace'"),
+        ('["web:ann", "other:ann"]', "whose memory.scope setting is 'workspace'"),
     ],
 )
 def test_identities_that_cannot_be_linked_are_refused(file, identities, told):

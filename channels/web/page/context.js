@@ -19,8 +19,8 @@ export const SAYS = {
   current: t("Messages that the bot is answering or will answer next"),
 };
 const MARKS = {
-  flush: t("Above this mark, the bot saves important facts to its daily notes"),
-  consolidation: t("Above this mark, older messages are summarized and saved to memory"),
+  flush: t("When the prompt grows past this mark, the bot saves important facts to its daily notes"),
+  consolidation: t("When the prompt grows past this mark, older messages are summarized and saved to memory"),
 };
 const MARK_NAMES = {flush: t("flush"), consolidation: t("consolidation"), budget: t("budget")};
 /** Delay before the bar is read again: after a change, and while a consolidation is due or in progress. */

@@ -16,7 +16,7 @@ export function openMenu(button, line, name) {
   const menu = h("div.menu", {role: "menu", popover: "auto", "aria-label": t("Actions for {name}", {name}), onkeydown: (event) => move(event, menu)},
     item(t("Rename"), () => rename(line, name)),
     item(line.pinned ? t("Unpin") : t("Pin"), () => change(line, {pinned: !line.pinned})),
-    item(line.archived ? t("Move back to the list") : t("Archive"), () => change(line, {archived: !line.archived})),
+    item(line.archived ? t("Move back to the conversation list") : t("Archive"), () => change(line, {archived: !line.archived})),
     line.joins && item(t("Merge with my memory"), () => join(line)),
     item(t("Delete"), () => remove(line, name), "bad"));
   menu.addEventListener("toggle", ({newState}) => {

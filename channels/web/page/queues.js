@@ -17,7 +17,7 @@ export const QUEUES = {
   parked: [t("Parked"), t("Conversations where the last attempt to answer failed. Millpond retries automatically."),
     t("The usual cause is an unavailable model. The conversations resume automatically when the problem is fixed.")],
   unsettled: [t("Unconsolidated"), t("Conversations whose older messages are about to be summarized and saved to memory."),
-    t("At the next check, a worker decides whether to summarize messages in the conversation. Answers wait for a summary only when the prompt is full.")],
+    t("At the next check, a worker decides whether to summarize messages in the conversation. A summary delays an answer only if the prompt is full.")],
   replies: [t("Replies to deliver"), t("Replies that have not been delivered to chat platforms yet.")],
   dead: [t("Dead letters"), t("Messages that could not be answered, and replies that could not be delivered.")],
   unknown: [t("Unknown delivery status"), t("Parts of replies that may or may not have been delivered.")],
@@ -25,7 +25,7 @@ export const QUEUES = {
 
 const ELSEWHERE = {dead: "/system/dead", unknown: "/system/unknown"};
 const MESSAGES = ["backlog", "replies"];
-const TIMES = {ready: t("Since"), in_flight: t("Turn began"), due: t("Deadline"), parked: t("Next attempt"), unsettled: t("Next check")};
+const TIMES = {ready: t("Since"), in_flight: t("Start of the turn"), due: t("Deadline"), parked: t("Next attempt"), unsettled: t("Next check")};
 
 export const toQueue = (queue, more = {}) => ELSEWHERE[queue] ?? `/system/queues${query({queue, ...more})}`;
 
@@ -74,7 +74,7 @@ export function textOf(view, queue, id, chars) {
     const {text} = await get(`/api/queues/${queue}/${segment(id)}`, view.signal);
     fill(cell, text).setAttribute("tabindex", "-1");
     cell.focus();
-  }, {title: t("Showing the text is recorded in the audit log.")}));
+  }, {title: t("The audit log records each time a text is shown.")}));
 }
 
 /** A link to the trace and the log lines of a message. */

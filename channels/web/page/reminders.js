@@ -26,7 +26,7 @@ const RULES = {
 };
 const KINDS = {text: t("Send the text as is"), prompt: t("Have the bot respond to the text")};
 const HELD = {
-  quiet: t("delayed until quiet hours end"),
+  quiet: t("delayed until the quiet hours end"),
   person: t("delayed until tomorrow because the person's daily limit has been reached"),
   bot: t("delayed until tomorrow because the bot's daily limit has been reached"),
   silent: t("on hold until someone sends a message in the conversation"),

@@ -40,7 +40,7 @@ function access(view, settings, name) {
     make("streaming", t("Show each answer while it is being written"), "flag"),
     make("typing", t("Show that the bot is typing"), "flag"),
     ["telegram", "slack", "discord", "feishu"].includes(settings.channels[name].type) && make("hear_reactions", t("Receive reactions to the bot's messages"), "flag",
-      {hint: t("The platform may need an additional permission. The Test button and the documentation of the platform name it.")}),
+      {hint: t("The platform may need an additional permission. To find out which permission is missing, press Test.")}),
     make("parts_max", t("Maximum number of messages per answer; a longer answer is sent as a file"), "number"),
   ].filter(Boolean)).element;
 }
@@ -105,12 +105,12 @@ function connection(view, kind, name, channel) {
     ],
     discord: () => [
       named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn Message Content Intent on under Bot, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
-      named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("Testing the connection fills in the app owner's ID.")}),
+      named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("When you test the connection, the app owner's ID is filled in.")}),
     ],
     webhook: () => [
       named("url", t("Bridge address"), {hint: t("Millpond sends the bot's messages to this URL.")}),
       named("secret", t("Secret used to sign requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
-      named("port", t("Port where Millpond receives messages"), {hint: t("Millpond listens on 127.0.0.1 only. Put a TLS proxy in front of this port.")}),
+      named("port", t("Port on which Millpond receives messages"), {hint: t("Millpond listens on 127.0.0.1 only. Put a TLS proxy in front of this port.")}),
     ],
   }[kind]();
   inputs.url.required = kind === "webhook";

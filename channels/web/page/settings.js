@@ -228,8 +228,8 @@ function voiceForm(view, bot, voice) {
   const form = new Form([
     field("voice-url", t("Address of a server with an OpenAI-compatible audio API"), url, {name: "voice-url", hint: t("Leave this field empty if the bot does not use voice messages.")}),
     field("voice-key", t("API key"), key, {name: "voice-key", hint: voice.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.")}),
-    field("transcription", t("Model that transcribes voice messages"), transcription, {name: "transcription-model"}),
-    field("speech", t("Model that speaks answers"), speech, {name: "speech-model", hint: t("Leave this field empty if the bot answers voice messages only with text.")}),
+    field("transcription", t("Speech-to-text model for voice messages"), transcription, {name: "transcription-model"}),
+    field("speech", t("Text-to-speech model for spoken answers"), speech, {name: "speech-model", hint: t("Leave this field empty if the bot should answer voice messages only with text.")}),
     field("voice", t("Voice"), name, {name: "voice"}),
   ], {
     submit: t("Test and save"),

@@ -32,7 +32,7 @@ export default {
   "Pause": "暂停",
   "Resume": "恢复",
   "Delete the reminder?": "删除这个提醒？",
-  "delayed until quiet hours end": "等到安静时段结束",
+  "delayed until the quiet hours end": "等到安静时段结束",
   "delayed until tomorrow because the person's daily limit has been reached": "等到明天，因为这个人今天的提醒次数已用完",
   "delayed until tomorrow because the bot's daily limit has been reached": "等到明天，因为机器人今天的提醒次数已用完",
   "on hold until someone sends a message in the conversation": "等到有人再次在对话里发消息",

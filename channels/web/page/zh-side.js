@@ -56,7 +56,7 @@ export default {
   "Pinned": "已置顶",
   "Merge with my memory": "并入我的记忆",
   "Messages and memories": "消息和记忆",
-  "Move back to the list": "移回列表",
+  "Move back to the conversation list": "移回列表",
   "No archived conversations.": "没有已归档的对话。",
   "Pin": "置顶",
   "Unpin": "取消置顶",

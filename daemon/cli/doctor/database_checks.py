@@ -38,7 +38,7 @@ async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
     if orphans:
         text = (
             f"{len(orphans)} files in the archive are no longer used. A consolidation worker deletes these files "
-            "within hours"
+            "within a few hours"
         )
         findings.append(ok("orphans", text))
     return findings
