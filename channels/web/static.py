@@ -93,12 +93,24 @@ HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "Cros
 
 
 class _File:
-    """One file of the page: plain, and compressed to a third for clients that accept it."""
+    """One file of the page: plain, and compressed to a third for clients that accept it.
+
+    The files in folders, 1.4 MB for languages of code, are read when a browser asks for them.
+    """
 
     def __init__(self, path: Path) -> None:
         self._kind = KINDS[path.suffix]
-        self._plain = path.read_bytes()
-        self._tag = hashlib.sha256(self._plain).hexdigest()[:20]
+        self._path = path
+        if path.parent == FILES:  # the files of one version go together, also after an upgrade below a running process
+            _ = self._tag
+
+    @cached_property
+    def _plain(self) -> bytes:
+        return self._path.read_bytes()
+
+    @cached_property
+    def _tag(self) -> str:
+        return hashlib.sha256(self._plain).hexdigest()[:20]
 
     @cached_property
     def _small(self) -> bytes:

@@ -47,6 +47,17 @@ RUN apt-get install -y valkey
 """
 """In a language whose colours are in a file of their own."""
 
+ZIG = f"""\
+```mongodb
+{"a" * 18_000}
+```
+
+```zig
+const level = 3;
+```
+"""
+"""In languages that only Prism knows; it takes many seconds for the first text."""
+
 SENT = {"content": "Here is the picture.", "media": ["pond.png", "notes.txt"]}
 
 PICTURE = "https://evil.example/p.png"
@@ -64,6 +75,7 @@ ANSWERS = {
     "rich": Say(RICH),
     "formulas": Say(FORMULAS),
     "a container": Say(DOCKER),
+    "a rare one": Say(ZIG),
     "send a picture": Say(calls=[Call("message", json.dumps(SENT))]),
     "hostile": Say(HOSTILE),
     "much": Say("The mill turns as long as there is water. " * 60),

@@ -70,6 +70,19 @@ def test_code_of_a_rare_language_is_coloured(chat: Page) -> None:
     expect(chat.locator("article.assistant .code .hl-keyword")).to_have_text(["FROM", "RUN"])
 
 
+def test_code_that_would_take_long_stays_plain_and_keeps_nothing_else_waiting(chat: Page) -> None:
+    chat.clock.install()
+    say(chat, "a rare one")
+
+    plain, rare = chat.locator("article.assistant .code").first, chat.locator("article.assistant .code").last
+    expect(rare.locator("code")).to_have_text("const level = 3;")
+    while not rare.locator(".hl-keyword").count():  # the limit of the first text passes
+        chat.clock.run_for(100)
+    expect(rare.locator(".hl-keyword")).to_have_text("const")
+    expect(rare.locator(".hl-number")).to_have_text("3")
+    expect(plain.locator("[class^=hl-]")).to_have_count(0)
+
+
 def test_formulas_are_drawn_and_prices_and_errors_stay_text(chat: Page) -> None:
     say(chat, "formulas")
 

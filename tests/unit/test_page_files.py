@@ -26,6 +26,7 @@ LATER = frozenset(
         "answers.js",
         "formula.js",
         "found.js",
+        "grammar-worker.js",
         "highlight.js",
         "labels.js",
         "languages.js",
@@ -72,6 +73,10 @@ U+1D504-1D56B U+1D6A4-1D71B U+1D7CE-1D7E1."""
 LANGUAGES = (157, "9049d1651c95141e398fc33ef5dada62bb3541e463a862b1b3c6f2196a9b5f79")
 """Languages of code as the package @highlightjs/cdn-assets contains them (es/languages/), without those that are in
 highlight.min.js: their number, and the SHA-256 of all files."""
+
+GRAMMARS = (192, "40db7ddaa30b1b1a70e67b81f356c12f4c005c62b4d60cef1eafb9439b441916")
+"""Languages of code as the package refractor 5.0.0 contains them (lang/), the grammars of which they are made, and
+lib/prism-core.js."""
 
 MARKUP = re.compile(
     r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|createContextualFragment|DOMParser|setHTML|"
@@ -144,12 +149,28 @@ def test_a_library_is_the_published_one_with_its_licence() -> None:
 
 
 def test_every_language_of_code_is_the_published_one_and_named() -> None:
-    found = sorted((FILES / "languages").iterdir())
-    whole = hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
-    words = re.findall(r"[^\s`]+", (FILES / "languages.js").read_text().split("`")[1])
+    names = [re.findall(r"[^\s`]+", part) for part in (FILES / "languages.js").read_text().split("`")[1::2]]
+    libraries, grammars = ({name.split("/")[0] for name in table} for table in names)
 
-    assert (len(found), whole) == LANGUAGES
-    assert sorted(f"{word.split('/')[0]}.min.js" for word in words) == [path.name for path in found]
+    assert published("languages") == LANGUAGES
+    assert published("grammars") == GRAMMARS
+    assert sorted(f"{name}.min.js" for name in libraries) == sorted(
+        path.name for path in (FILES / "languages").iterdir()
+    )
+    assert [name for name in grammars if not (FILES / "grammars" / f"{name}.js").is_file()] == []
+    assert "Lea Verou" in (FILES.parent / "licenses" / "refractor.txt").read_text()
+
+
+def test_the_files_of_a_grammar_are_all_there() -> None:
+    for path in (FILES / "grammars").iterdir():
+        for name in re.findall(r"^import .* from '\./([^']+)'", path.read_text(), re.MULTILINE):
+            assert (FILES / "grammars" / name).is_file(), f"{path.name}: {name}"
+
+
+def published(folder: str) -> tuple[int, str]:
+    """The number of the files in a folder, and the SHA-256 of all of them."""
+    found = sorted((FILES / folder).iterdir())
+    return len(found), hashlib.sha256(b"".join(path.read_bytes() for path in found)).hexdigest()
 
 
 def test_type_spacing_colours_and_motion_come_from_one_set_of_variables() -> None:

@@ -1,5 +1,6 @@
-// Languages of code that highlight.js has in files of their own: the name of the file, and other names of the language.
+// Languages of code that are in files of their own: the name of the file, and other names of the language.
 
+/** Of highlight.js. */
 const NAMES = `
   1c abnf accesslog actionscript/as ada angelscript/asc apache/apacheconf applescript/osascript arcade arduino/ino
   armasm/arm asciidoc/adoc aspectj autohotkey/ahk autoit avrasm awk axapta/x++ basic bnf brainfuck/bf cal
@@ -18,10 +19,39 @@ const NAMES = `
   step21/p21/step/stp stylus/styl subunit taggerscript tap tcl/tk thrift tp twig/craftcms vala vbscript-html
   vbscript/vbs verilog/v/sv/svh vhdl vim wren x86asm xl/tao xquery/xpath/xq/xqm zephir/zep`;
 
-const FILES = new Map();
-for (const [file, ...others] of NAMES.trim().split(/\s+/).map((each) => each.split("/"))) {
-  for (const name of [file, ...others]) if (!FILES.has(name)) FILES.set(name, file);
+/** Of Prism, for the languages and the names that highlight.js does not know. */
+const GRAMMARS = `
+  abap agda al antlr4/g4 apex apl aql arff armasm/arm-asm arturo/art asm6502 asmatmel aspnet avisynth/avs
+  avro-idl/avdl awk/gawk bbcode/shortcode bbj bicep birb bison bnf/rbnf bqn brightscript bro bsl/oscript
+  cfscript/cfc chaiscript cil cilkc/cilk-c cilkcpp/cilk/cilk-cpp cobol concurnas/conc cooklang csharp/dotnet
+  cshtml/razor csv cue cypher dataweave dax dhall django/jinja2 dns-zone-file/dns-zone dot/gv editorconfig eiffel
+  ejs/eta etlua excel-formula factor false firestore-security-rules flow ftl gap gdscript gedcom gettext/po git
+  gml/gamemakerlanguage gn/gni go-module/go-mod handlebars/mustache hcl hlsl hoon hpkp hsts ichigojam icon
+  icu-message-format idris/idr iecst ignore/gitignore/hgignore/npmignore io j javadoc javastacktrace jexl jolie jq
+  jsdoc json/webmanifest jsstacktrace keepalived keyman kumir/kum kusto latex/context latte lilypond/ly
+  linker-script/ld liquid lisp/elisp/emacs/emacs-lisp log lolcode magma markup/mathml/ssml mata maxscript mermaid
+  metafont mongodb n4js/n4jsd nand2tetris-hdl naniscript/nani nasm neon nevod odin opencl openqasm/qasm oz parigp
+  parser pascal/objectpascal pascaligo pcaxis/px peoplecode/pcode phpdoc plant-uml/plantuml plsql
+  powerquery/mscript/pq promql psl pug pure purebasic/pbfasm purescript/purs qore qsharp/qs racket/rkt reason regex
+  rego renpy/rpy rescript/res rest rip robotframework/robot sass shell-session/sh-session smarty sml/smlnj
+  solidity/sol solution-file/sln soy sparql/rq splunk-spl squirrel supercollider/sclang t4-cs/t4 t4-vb textile
+  tremor/trickle/troy tt2 turtle/trig typoscript/tsconfig unrealscript/uc/uscript uorazor uri/url velocity
+  visual-basic/vba warpscript web-idl/webidl wgsl wiki wolfram/nb xeora/xeoracube xojo yang zig`;
+
+/** The file of each name, that of the first language that has the name. */
+function filesOf(names) {
+  const files = new Map();
+  for (const [file, ...others] of names.trim().split(/\s+/).map((each) => each.split("/"))) {
+    for (const name of [file, ...others]) if (!files.has(name)) files.set(name, file);
+  }
+  return files;
 }
 
-/** The file of a language; undefined for one that is not known. */
+const FILES = filesOf(NAMES);
+const GRAMMAR_FILES = filesOf(GRAMMARS);
+
+/** The file of a language; undefined for one that highlight.js does not know. */
 export const fileOf = (language) => FILES.get(language);
+
+/** The file of a language that only Prism knows; undefined for one that it does not know. */
+export const grammarOf = (language) => GRAMMAR_FILES.get(language);
