@@ -269,7 +269,7 @@ class SessionMachine(RuleBasedStateMachine):
         """Whether nothing can be done any more about a message that waits."""
         waiting = talk.waiting
         is_read = bool(talk.nonce or talk.journal) and message_id == waiting[0]
-        is_stopped = bool(talk.stop) and waiting.index(message_id) < waiting.index(talk.stop)
+        is_stopped = bool(talk.stop) and waiting.index(message_id) <= waiting.index(talk.stop)
         return is_read or is_stopped or message_id in talk.stops
 
     # Workers
