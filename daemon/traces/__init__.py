@@ -1,4 +1,4 @@
-"""Records how each turn went, from its oldest message to the delivery, without any text.
+"""Records a trace of each turn, from its oldest message to the delivery, without any text.
 
 Public: ``Traces`` reads the ``Trace`` of a turn and the ``Delivered`` record of its reply, ``rows`` puts them in order.
 Begin with ``trace_records``. Scripts write the records within the commit.

@@ -1,4 +1,4 @@
-"""Searches the web at a provider, and reads pages as text.
+"""Searches the web with a search provider, and reads web pages as text.
 
 Public: ``WebAccess`` is the web of one turn, ``search`` asks a provider, ``resolved`` looks up a host.
 Begin with ``web_access``. ``address_check`` blocks private networks, ``fetch`` loads a page.
