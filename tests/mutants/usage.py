@@ -99,8 +99,36 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/tokens.py",
+        "unit/test_tokens.py",
+        (
+            "Long texts of the same length are counted each.",
+            "key = hash(text), len(text)",
+            "key = 0, len(text)",
+            "test_a_long_text_is_counted_once",
+        ),
+        (
+            "Only the counts of the latest long texts are kept.",
+            "list(self._long)[:-LONG_KEPT]",
+            "()",
+            "test_a_long_text_is_counted_once",
+        ),
+    ),
+    *mutants_of(
         "daemon/vocabulary.py",
         "unit/test_tokens.py",
+        (
+            "Control characters of ASCII are no white space.",
+            "pattern), re.ASCII)",
+            "pattern))",
+            "test_a_text_of_ascii_characters_has_the_words_of_the_whole_expression",
+        ),
+        (
+            "Texts of ASCII characters have the words of other texts.",
+            '"Lu": "A-Z"',
+            '"Lu": "A-Y"',
+            "test_a_text_of_ascii_characters_has_the_words_of_the_whole_expression",
+        ),
         (
             "The neighbours with the lowest rank become one token first.",
             "lowest := min(ranks)",

