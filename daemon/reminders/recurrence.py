@@ -8,6 +8,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, pairwise, takewhile
 from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
@@ -16,26 +17,15 @@ from cronsim import CronSim, CronSimError
 from dateutil.rrule import rrule, rruleset, rrulestr
 
 from daemon.config import zone_problem
+from daemon.reminders import phrase_days
+from daemon.reminders.phrase_days import Days
 from daemon.reminders.reminder import ReminderRefused
+from daemon.reminders.time_phrases import phrase_of
 
 # Times as people mean them: on the clock of a time zone, where an hour may be missing or come twice. Pure.
 
 FAR_S = 10 * 366 * 86_400.0
 """How far ahead a reminder may lie: ten years. Nobody knows the rules of time zones for later."""
-
-_UNITS = {
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes", "分钟"), 60),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours", "小时", "个小时"), 3_600),
-    **dict.fromkeys(("d", "day", "days", "天"), 86_400),
-    **dict.fromkeys(("w", "week", "weeks", "周", "星期"), 604_800),
-}
-DURATION = r"(?:in\s+)?(?:\d{1,6}\s?[a-z]+\b|(?:\d{1,6}|半)\s?(?:分钟|个?小时|天|周|星期)后?)"
-"""A delay from now, for a regular expression."""
-_DURATION = re.compile(r"(?:in )?(\d{1,6}|半) ?(\w+?)后?", re.IGNORECASE)
-_DAYS = {"today": 0, "今天": 0, "tomorrow": 1, "明天": 1, "后天": 2, "大后天": 3}
-DAYS = "|".join((r"\d{4}-\d\d-\d\d", *sorted(_DAYS, key=len, reverse=True)))
-"""Names of days, for a regular expression."""
-_CLOCK = re.compile(rf"(?:({DAYS})[T ])?(\d{{1,2}}:\d\d(?::\d\d)?|\d{{1,2}}(?= ?[ap]m))(?: ?([ap]m))?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,18 +73,18 @@ def on_clock(local: dt.datetime, zone: ZoneInfo) -> Moment:
 
 
 def moment_from(text: str, zone: ZoneInfo, *, now: dt.datetime, takes_days: bool = False) -> Moment:
-    """The time that ``text`` names: ``09:00``, ``tomorrow 09:00``, ``2026-11-27 09:00``, ISO 8601, or ``90m`` from now.
+    """The time that ``text`` names: in ISO 8601, or in words that ``time_phrases`` knows; a repetition's first one.
 
     A day without a time of day counts to its end if ``takes_days``.
 
     Raises:
         ReminderRefused: it names none, or one that is past or too far ahead.
     """
-    text = text.strip().replace("：", ":")
-    date = _date(text, zone, now)
-    if date is not None and not takes_days:
-        raise ReminderRefused("remind_day", text=text)
-    found = on_clock(dt.datetime.combine(date, _LAST), zone) if date is not None else _moment(text, zone, now)
+    text = text.strip()
+    try:
+        found = _moment(text, zone, now, takes_days=takes_days)
+    except (ValueError, OverflowError):
+        found = None
     if found is None:
         raise ReminderRefused("remind_when", text=text[:60])
     if found.utc <= now:
@@ -102,6 +92,19 @@ def moment_from(text: str, zone: ZoneInfo, *, now: dt.datetime, takes_days: bool
     if (found.utc - now).total_seconds() > FAR_S:
         raise ReminderRefused("remind_far")
     return found
+
+
+def repetition_in(text: str) -> str:
+    """The rule that ``text`` names besides a time, such as ``every monday 9:00``; empty: none."""
+    phrase = phrase_of(text.strip())
+    return phrase.rule if phrase.end == len(text.strip()) else ""
+
+
+def is_repetition(text: str) -> bool:
+    """Whether ``text`` is a repetition alone, without a day or a time: ``daily``."""
+    phrase = phrase_of(text.strip())
+    has_time = phrase.days or phrase.time is not None or phrase.delay_s is not None or phrase.is_broken
+    return bool(repetition_in(text)) and not has_time
 
 
 def shown(moment: dt.datetime, zone: ZoneInfo) -> str:
@@ -113,60 +116,48 @@ def shown(moment: dt.datetime, zone: ZoneInfo) -> str:
 _LAST = dt.time(23, 59, 59)
 
 
-def _date(text: str, zone: ZoneInfo, now: dt.datetime) -> dt.date | None:
-    """The day that ``text`` names; None: it names none, or a time of day too."""
-    ahead = _DAYS.get(text.lower())
+def _moment(text: str, zone: ZoneInfo, now: dt.datetime, *, takes_days: bool) -> Moment | None:
+    """Raises ValueError, OverflowError: the calendar has no such day."""
+    phrase = phrase_of(text)
+    if phrase.end == len(text) and phrase.is_broken:
+        return None
+    if phrase.end == len(text) and phrase.delay_s is not None and phrase.time is None:
+        return _at(now + dt.timedelta(seconds=phrase.delay_s), zone)
+    days = phrase.days if phrase.end == len(text) else _iso_day(text)
+    time = phrase.time if phrase.end == len(text) else None
+    if time is None and days is not None and takes_days:
+        time = _LAST
+    if time is None and (days is not None or (phrase.end == len(text) and phrase.rule)):
+        raise ReminderRefused("remind_day", text=text[:60])
+    if time is None:
+        given = dt.datetime.fromisoformat(text)
+        return on_clock(given, zone) if given.tzinfo is None else _at(given, zone)
+    return _first_day(days or phrase_days.any_day, time, phrase.more_days, zone, now)
+
+
+def _iso_day(text: str) -> Days | None:
+    """A day in a form of ISO 8601 that no person writes: 20261224, 2026-W52-4."""
     try:
-        return dt.date.fromisoformat(text) if ahead is None else _day(ahead, zone, now)
+        return partial(phrase_days.fixed, dt.date.fromisoformat(text).isoformat())
     except ValueError:
         return None
 
 
-def _day(ahead: int, zone: ZoneInfo, now: dt.datetime) -> dt.date:
-    return now.astimezone(zone).date() + dt.timedelta(ahead)
-
-
-def _moment(text: str, zone: ZoneInfo, now: dt.datetime) -> Moment | None:
-    try:
-        if clock := _CLOCK.fullmatch(text):
-            return _of_day(clock[1], _time(clock[2], clock[3] or ""), zone, now)
-        if length := _DURATION.fullmatch(text):
-            unit_s = _UNITS.get(length[2].lower())
-            if unit_s is None:
-                return None
-            count = 0.5 if length[1] == "半" else int(length[1])
-            return _at(now + dt.timedelta(seconds=count * unit_s), zone)
-        given = dt.datetime.fromisoformat(text)
-        return on_clock(given, zone) if given.tzinfo is None else _at(given, zone)
-    except (ValueError, OverflowError):
-        return None
+def _first_day(days: Days, time: dt.time, more_days: int, zone: ZoneInfo, now: dt.datetime) -> Moment | None:
+    """The first of ``days`` whose time is ahead; the first one if all have passed."""
+    first = None
+    for day in days(now.astimezone(zone).date()):
+        found = on_clock(dt.datetime.combine(day + dt.timedelta(more_days), time), zone)
+        if found.utc > now:
+            return found
+        first = first or found
+    return first
 
 
 def _at(moment: dt.datetime, zone: ZoneInfo) -> Moment:
     local = moment.astimezone(zone)
     # Exactly this time, also of an hour that comes twice.
     return Moment(local=local.replace(tzinfo=None, fold=0), utc=moment.astimezone(dt.UTC))
-
-
-def _time(clock: str, half: str) -> dt.time:
-    """A time of day; ``half``: am, pm or none. Raises ValueError: there is no such time."""
-    hour, _, rest = clock.partition(":")
-    if not half:
-        return dt.time.fromisoformat(f"{int(hour):02}:{rest}")
-    if not 1 <= int(hour) <= 12:
-        raise ValueError(clock)
-    return dt.time.fromisoformat(f"{int(hour) % 12 + 12 * (half.lower() == 'pm'):02}:{rest or '00'}")
-
-
-def _of_day(day: str | None, time: dt.time, zone: ZoneInfo, now: dt.datetime) -> Moment:
-    today = _day(0, zone, now)
-    if day is None:
-        found = on_clock(dt.datetime.combine(today, time), zone)
-        return found if found.utc > now else on_clock(dt.datetime.combine(today + dt.timedelta(1), time), zone)
-    date = _date(day, zone, now)
-    if date is None:
-        raise ValueError(day)
-    return on_clock(dt.datetime.combine(date, time), zone)
 
 
 CRON = "cron "
@@ -184,15 +175,6 @@ today, and less than a second from here."""
 
 LOOKED_AT = 60
 """Occurrences whose distances are looked at; a cron expression for some minutes of an hour shows within so many."""
-
-WORDS = {
-    **dict.fromkeys(("daily", "每天"), "FREQ=DAILY"),
-    **dict.fromkeys(("weekdays", "工作日"), "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
-    **dict.fromkeys(("weekly", "每周"), "FREQ=WEEKLY"),
-    **dict.fromkeys(("monthly", "每月"), "FREQ=MONTHLY"),
-    **dict.fromkeys(("yearly", "每年"), "FREQ=YEARLY"),
-}
-"""What people say for the most usual rules."""
 
 _NUMBER = re.compile(r"[1-9]\d{0,3}")
 """An interval or a count. Of the interval 0, python-dateutil looks for the next occurrence for ever."""
@@ -213,7 +195,7 @@ class Rule:
 
 
 def rule_from(text: str) -> Rule:
-    """The rule of ``FREQ=…``, ``daily`` and the like, or ``cron 0 8 * * 1-5``.
+    """The rule of ``FREQ=…``, ``daily`` or other words of ``time_phrases``, or ``cron 0 8 * * 1-5``.
 
     Raises:
         ReminderRefused: it is none, or repeats too often.
@@ -230,7 +212,10 @@ def rule_from(text: str) -> Rule:
         if len(cron.split()) != 5:
             raise ReminderRefused("remind_cron", rule=cron[:60], problem="5 fields are needed")
         return Rule(text=CRON + cron)
-    return _rrule_from(WORDS.get(given.lower(), given.upper().removeprefix("RRULE:")))
+    phrase = phrase_of(given)
+    if phrase.rule and phrase.end == len(given) and phrase.time is None:
+        return _rrule_from(phrase.rule)
+    return _rrule_from(given.upper().removeprefix("RRULE:"))
 
 
 def _rrule_from(text: str) -> Rule:
@@ -318,7 +303,10 @@ def _first(rule: str, start: Moment, before: Moment, zone: ZoneInfo) -> Moment |
     if rule.startswith(CRON):
         return next(occurrences(rule, before, zone), None)
     # A rule counts from its start, which belongs to it only if it fits.
-    local = _rrule(rule, start.local).after(_shifted(start.local, SHIFT_YEARS), inc=True)
+    try:
+        local = _rrule(rule, start.local).after(_shifted(start.local, SHIFT_YEARS), inc=True)
+    except ValueError:  # every two hours from an odd one never come to BYHOUR=2
+        return None
     return None if local is None else on_clock(_shifted(local, -SHIFT_YEARS), zone)
 
 

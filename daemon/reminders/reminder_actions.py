@@ -10,6 +10,7 @@ from anyio import to_thread
 
 from daemon.bus import Bus, scan
 from daemon.config import ChannelConfig, PushConfig
+from daemon.reminders.recurrence import repetition_in
 from daemon.reminders.reminder import Reminder, ReminderRefused, id_of
 from daemon.reminders.reminder_plan import ReminderPlace, ReminderRequest, checked_text, planned, resumed
 from daemon.reminders.reminder_store import Reminders, StoredReminder
@@ -86,6 +87,8 @@ async def change(reminders: Reminders, stored: StoredReminder, **changes: Any) -
         )
         if changes.get("rule") == "":  # once from now on
             kept = replace(kept, until="", count=0)
+        elif "rule" not in changes and repetition_in(changes.get("when", "")):
+            kept = replace(kept, rule="")  # the new time names another one
         wish, now = replace(kept, **changes), await reminders.now()
         new = await to_thread.run_sync(partial(planned, wish, place, reminder_id=old.id, now=now))
         new = msgspec.structs.replace(new, paused=old.paused, held=old.held if old.paused else "")

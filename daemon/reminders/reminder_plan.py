@@ -11,14 +11,13 @@ from daemon.clock import stamp
 from daemon.events import ChatKind, Inbound
 from daemon.printable import one_line
 from daemon.reminders.recurrence import (
-    DAYS,
-    DURATION,
-    WORDS,
     Moment,
     first_of,
+    is_repetition,
     moment_from,
     occurrences,
     on_clock,
+    repetition_in,
     rule_from,
     shown,
     skips_months,
@@ -26,6 +25,7 @@ from daemon.reminders.recurrence import (
     zone_of,
 )
 from daemon.reminders.reminder import Kind, Reminder, ReminderRefused
+from daemon.reminders.time_phrases import phrase_of
 from daemon.wording import Language
 from daemon.wording import text as say
 
@@ -48,10 +48,11 @@ class ReminderRequest:
 
     text: str
     when: str
-    """See ``times.moment_from``; for a rule, its first possible time, or empty: from now on."""
+    """See ``recurrence.moment_from``; for a rule, its first possible time, or empty: from now on. It may name
+    a rule itself."""
     kind: Kind = "text"
     rule: str = ""
-    """See ``recurrence.rule_from``; empty: once."""
+    """See ``recurrence.rule_from``; empty: once, unless ``when`` names one."""
     until: str = ""
     """The last possible time, as ``when``; empty: no end."""
     count: int = 0
@@ -99,14 +100,16 @@ def planned(wish: ReminderRequest, place: ReminderPlace, *, reminder_id: str, no
     zone = zone_of(wish.zone)
     if not 0 <= wish.count <= COUNT_MAX:
         raise ReminderRefused("remind_count", most=COUNT_MAX)
-    if not wish.rule and (wish.count > 1 or wish.until):
+    asked = wish.rule or repetition_in(wish.when)
+    if not asked and (wish.count > 1 or wish.until):
         raise ReminderRefused("remind_once")
-    if not wish.rule:
+    if not asked:
         first, until, left, rule = moment_from(wish.when, zone, now=now), None, 0, ""
     else:
-        parsed = rule_from(wish.rule)
+        parsed = rule_from(asked)
         rule, left = parsed.text, wish.count or parsed.count
-        start = moment_from(wish.when, zone, now=now) if wish.when else _whole_minute(now, wish.zone)
+        has_start = wish.when and not is_repetition(wish.when)
+        start = moment_from(wish.when, zone, now=now) if has_start else _whole_minute(now, wish.zone)
         first = first_of(parsed, start, zone)
         end = parsed.until
         until = moment_from(wish.until, zone, now=now, takes_days=True).utc if wish.until else None
@@ -241,13 +244,8 @@ _ACTIONS: dict[str, Action] = {
 }
 _ASKS = frozenset({"ask", "问"})
 
-_REPEATS = "|".join(WORDS)
-_WHEN = re.compile(
-    rf"(?:(?P<cron>cron(?:\s+\S+){{5}})|(?P<word>{_REPEATS})\s*)?"
-    rf"(?P<when>(?:(?:{DAYS})[T ]?\s*)?\d{{1,2}}(?:[:：]\d\d(?:\s?[ap]m\b|(?![0-9a-z:]))|\s?[ap]m\b)"
-    rf"|{DURATION})?",
-    re.IGNORECASE,
-)
+_CRON = re.compile(r"cron(?:\s+\S+){5}\s*", re.IGNORECASE)
+_ME = re.compile(r"me\s+(?=\S)", re.IGNORECASE)
 _LIKE_TIME = re.compile(r"\d|[一二三四五六日天](?![^\s\d])|\S{1,3}\d{1,2}[点时:：]|.*\b\d{1,2}[:：]\d\d")
 """How words begin that are meant as a part of the time: the 31st of a month, a day of the week, a time of day."""
 
@@ -278,15 +276,16 @@ def parsed(text: str, *, zone: str) -> RemindCommand:
     kind: Literal["text", "prompt"] = "text"
     if word.lower() in _ASKS:
         kind, text = "prompt", rest
-    found = _WHEN.match(text.strip())
-    when, rule, said = "", "", ""
-    if found and found[0].strip():
-        rule, when = found["cron"] or found["word"] or "", " ".join((found["when"] or "").split())
-        said = text.strip()[found.end() :].strip()
-        if found["word"] and not when and _LIKE_TIME.match(said):
-            # Otherwise it would begin now, with the time as its text.
-            first, _, said = said.partition(" ")
-            rule, when = "", f"{found[0]}{first}"
-    else:
-        when, _, said = text.strip().partition(" ")
+    text = _ME.sub("", text.strip(), count=1) if _ME.match(text.strip()) else text.strip()
+    rule = ""
+    if cron := _CRON.match(text):
+        rule, text = " ".join(cron[0].split()), text[cron.end() :]
+    phrase = phrase_of(text)
+    when, said = text[: phrase.end], text[phrase.end :].strip()
+    if not when and not rule:
+        when, _, said = text.partition(" ")
+    elif when and is_repetition(when) and _LIKE_TIME.match(said):
+        # Otherwise it would begin now, with the time as its text.
+        first, _, said = said.partition(" ")
+        when = f"{when} {first}"
     return RemindCommand(action="set", wish=ReminderRequest(text=said, when=when, kind=kind, rule=rule, zone=zone))

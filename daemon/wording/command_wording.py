@@ -95,9 +95,9 @@ ENGLISH: Mapping[str, str] = {
     "remind_held_stopped": "stopped with /remind stop",
     "remind_late": "(This reminder is late. It was due on {time}.)\n\n{text}",
     "remind_usage": (
-        "/remind WHEN TEXT sets a reminder. WHEN can be, for example, 20m, 2h, 18:30, tomorrow 09:00, "
-        "2026-12-24 18:00, daily 08:00, weekdays 08:00, weekly 2026-11-30 09:00, monthly 2026-12-01 09:00, "
-        "or cron 0 8 * * 1-5. You can also ask me in your own words.\n"
+        "/remind WHEN TEXT sets a reminder. WHEN can be, for example, 20m, 2h, 18:30, tomorrow 09:00, monday 9am, "
+        "2026-12-24 18:00, daily 08:00, weekdays 08:00, every tuesday and thursday 08:30, every month on the 15th "
+        "at 9:00, or cron 0 8 * * 1-5. You can also ask me in your own words.\n"
         "/remind ask WHEN REQUEST has me respond to REQUEST at that time, for example /remind ask daily "
         "08:00 What is new?\n"
         "/reminders lists the reminders in this chat\n"
@@ -131,7 +131,8 @@ ENGLISH: Mapping[str, str] = {
     "remind_empty": "The reminder has no text. Add the text of the reminder.",
     "remind_long": "The text has {count} characters, but reminders are limited to {most}. Shorten the text.",
     "remind_when": (
-        "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, 2026-12-24 18:00, or daily 08:00."
+        "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, monday 9:00, 2026-12-24 18:00, or "
+        "daily 08:00."
     ),
     "remind_words": "You can also ask for a reminder in your own words, without /remind.",
     "remind_day": "“{text}” is a day, but the time is missing. Add a time, for example {text} 09:00.",
@@ -242,8 +243,8 @@ CHINESE: Mapping[str, str] = {
     "remind_held_stopped": "已用 /remind stop 停止",
     "remind_late": "（这个提醒迟到了，原定时间是 {time}。）\n\n{text}",
     "remind_usage": (
-        "/remind 时间 内容 设置提醒。时间可以是：20分钟、2小时、18:30、明天 09:00、2026-12-24 18:00、每天 08:00、"
-        "工作日 08:00、每周 2026-11-30 09:00、每月 2026-12-01 09:00，或者 cron 0 8 * * 1-5。"
+        "/remind 时间 内容 设置提醒。时间可以是：20分钟、2小时、18:30、明早九点、下周一 9:00、2026-12-24 18:00、"
+        "每天 08:00、工作日 08:00、每周二和周四 08:30、每月15号 9:00，或者 cron 0 8 * * 1-5。"
         "也可以直接用自己的话告诉我。\n"
         "/remind ask 时间 请求 到时由我回答这个请求，例如 /remind ask 每天 08:00 有什么新消息？\n"
         "/reminders 列出这个聊天的提醒\n"
@@ -268,7 +269,7 @@ CHINESE: Mapping[str, str] = {
     "remind_proactive": "提醒不能设置或更改提醒。请让对方自己提出。",
     "remind_empty": "提醒没有内容。请说明要提醒什么。",
     "remind_long": "内容有 {count} 个字符，提醒最多 {most} 个字符。请缩短内容。",
-    "remind_when": ("“{text}”不是时间。可以写：20分钟、18:30、明天 09:00、2026-12-24 18:00、每天 08:00。"),
+    "remind_when": ("“{text}”不是时间。可以写：20分钟、18:30、明天 09:00、下周一九点、2026-12-24 18:00、每天 08:00。"),
     "remind_words": "也可以不用 /remind，直接用自己的话告诉我。",
     "remind_day": "“{text}”没有写明几点。请加上时间，例如 {text} 09:00。",
     "remind_past": "{time} 已经过去，现在是 {now}。请选择以后的时间。",

@@ -39,6 +39,16 @@ def results(log: list[Any]) -> list[str]:
     return [text for role, text in said(log) if role == "tool"]
 
 
+async def test_a_changed_time_may_name_another_repetition(remind: RemindLab) -> None:
+    await remind.met()
+    await remind.set(when="每周三早上八点", count=3)
+    (stored,) = await remind.reminders.of("web:ann")
+
+    changed = await change(remind.reminders, stored, when="every tuesday and thursday 08:30")
+
+    assert (changed.rule, changed.local[11:], changed.left) == ("FREQ=WEEKLY;BYDAY=TU,TH", "08:30:00", 3)
+
+
 async def test_a_repetition_with_an_end_can_be_changed_into_a_single_reminder(remind: RemindLab) -> None:
     await remind.met()
     await remind.set(when="", rule="FREQ=DAILY", count=3, until="2030-01-01")
