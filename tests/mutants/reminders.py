@@ -71,6 +71,36 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "workers/agent/reminder_delays.py",
+        _TIMES,
+        (
+            "Quiet hours end ahead, also in the night when the clock shows their end twice.",
+            "return next(at for at in ends if at > now)",
+            "return next(ends)",
+            "test_quiet_hours_end_ahead_and_at_their_end_no_reminder_is_quiet",
+        ),
+    ),
+    *mutants_of(
+        "daemon/reminders/recurrence.py",
+        "unit/test_reminder_phrases.py",
+        (
+            "A day of the week is the first one whose time is ahead.",
+            "        if found.utc > now:\n            return found",
+            "        return found",
+            "test_people_say_times_in_many_ways",
+        ),
+    ),
+    *mutants_of(
+        "daemon/reminders/reminder_actions.py",
+        _REMINDERS,
+        (
+            "A change to a time with a repetition changes the repetition.",
+            'elif "rule" not in changes and repetition_in(changes.get("when", "")):',
+            "elif False:",
+            "test_a_changed_time_may_name_another_repetition",
+        ),
+    ),
+    *mutants_of(
         "workers/agent/reminder_sweep.py",
         _REMINDERS,
         (
@@ -131,6 +161,12 @@ MUTANTS = (
     *mutants_of(
         "daemon/reminders/recurrence.py",
         _TIMES,
+        (
+            "A repetition that never meets its time is refused.",
+            "    except ValueError:  # every two hours",
+            "    except ZeroDivisionError:  # every two hours",
+            "test_a_wish_is_confirmed_with_its_time_or_refused_with_a_remedy",
+        ),
         (
             "A time that has passed is refused.",
             "if found.utc <= now:",

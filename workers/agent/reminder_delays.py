@@ -109,7 +109,9 @@ def quiet_until(hours: str, now: dt.datetime, zone: ZoneInfo) -> dt.datetime | N
     if not is_quiet:
         return None
     day = local.date() if time < end else local.date() + dt.timedelta(days=1)
-    return dt.datetime.combine(day, end, zone).astimezone(dt.UTC)
+    # When summer time ends, the clock may show the end twice: quiet hours that have begun again end at the second one.
+    ends = (dt.datetime.combine(day, end.replace(fold=fold), zone).astimezone(dt.UTC) for fold in (0, 1))
+    return next(at for at in ends if at > now)
 
 
 def tomorrow(now: dt.datetime, zone: ZoneInfo) -> dt.datetime:
