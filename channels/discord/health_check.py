@@ -71,8 +71,11 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
         remarks.append(Remark(state="ok", text=text))
     shards = await _shards(api)
     if (app.approximate_guild_count or 0) >= SHARDS_FROM:
-        text = f"the bot is in more than {SHARDS_FROM:,} servers, and Discord then requires several connections. "
-        remarks.append(Remark(state="error", text=f"{text}Millpond does not support several connections for one bot."))
+        text = (
+            f"the bot is in more than {SHARDS_FROM:,} servers, and Discord then requires several connections. "
+            "Millpond does not support several connections for one bot."
+        )
+        remarks.append(Remark(state="error", text=text))
     elif shards > 1:
         remarks.append(Remark(state="warning", text=f"{MORE_SHARDS}. The recommended number is {shards}"))
     return remarks

@@ -192,7 +192,8 @@ class Api:
         except httpx2.HTTPError as error:
             failure = type(error).__name__
         text = (
-            f"the {_method(verb, url.removeprefix(self._base))} request to {self._base} was sent but failed: {failure}"
+            f"the {_method(verb, url.removeprefix(self._base))} request to {self._base} failed after it was "
+            f"sent: {failure}"
         )
         raise SendUnknown(text) if shows else SendRefused(text)
 

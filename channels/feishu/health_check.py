@@ -62,9 +62,9 @@ async def _lacking(api: Api) -> list[Remark]:
 def _reactions() -> Remark:
     """Feishu does not tell which events an app subscribes to."""
     text = (
-        "to receive reactions, the app needs the events " + " and ".join(REACTION_EVENTS) + ". Add the events in the "
+        "to receive reactions, add these events to the app: " + " and ".join(REACTION_EVENTS) + ". Open the "
         "developer console under "
-        "Events & Callbacks, and "
+        "Events & Callbacks, add the events, and "
         "publish a new version "
         "of the app"
     )

@@ -192,7 +192,7 @@ class Api:
         if not request.connected:
             raise Unreached(f"{self._base} cannot be reached: {failure or 'no connection in time'}")
         failure = failure or f"no answer within {timeout_s:g} s"
-        text = f"the {method} request to {self._base} was sent but failed: {failure}"
+        text = f"the {method} request to {self._base} failed after it was sent: {failure}"
         raise SendRefused(text) if method in READS else SendUnknown(text)
 
     async def _fetched(

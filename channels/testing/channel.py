@@ -243,7 +243,9 @@ class TestingChannel:
             check(response)
             return Health(ok=True, text=_decode(response.content).name)
         except (ChannelError, msgspec.DecodeError) as error:
-            return Health(ok=False, text=f"{error}. channels.{self.name}.url must be the test's own server.")
+            return Health(
+                ok=False, text=f"{error}. channels.{self.name}.url must be the address of the test's own server."
+            )
 
     async def post(self, post: msgspec.Struct, timeout_s: float) -> httpx2.Response:
         """Post it once, and have the answer. Errors as for ``channels.http_post.post``."""

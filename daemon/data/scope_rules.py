@@ -106,7 +106,7 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
     if not (taken.history or taken.shelved):
         taken_in = sorted(field.removeprefix("upto:") for field in taken.fields if _is_taken_in(taken, field))
         if taken_in:
-            text = f"the memory contains {', '.join(taken_in)}, but its history is missing"
+            text = f"the memory contains messages of {', '.join(taken_in)}, but the memory's history is missing"
             yield _flaw(taken, "memory.history", f"{text}. Restore the memory from a backup.")
     for session, upto in sorted(newest.items()):
         ends = number(taken.fields.get(f"upto:{session}"), -1)
@@ -114,7 +114,7 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
             yield _flaw(
                 taken,
                 "memory.upto",
-                f"the memory contains session {session} up to message {ends}, but its history ends before "
+                f"the memory contains session {session} up to message {ends}, but the history ends before "
                 f"message {upto}. Restore "
                 "the memory from a backup.",
             )
@@ -250,8 +250,8 @@ class CrossSlotRules:
                 owner=session,
             )
             text = (
-                f"the session and the memory disagree: the session's consolidated messages end before message {cursor} "
-                f"(of {head}), but the memory contains all messages before {upto}"
+                f"the session and the memory do not match: the session's consolidated messages end before message "
+                f"{cursor} (of {head}), but the memory contains all messages before {upto}"
             )
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 

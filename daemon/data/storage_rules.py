@@ -67,10 +67,10 @@ async def flaws_of_marker(bus: Bus, storage: Storage) -> list[Flaw]:
     here = {name for name, each in (await noted(bus)).items() if each.is_at(storage)}
     if not here or here == {marker.archive if marker else ""}:
         return []
-    contains = f"contains the archive's ID {marker.archive}" if marker else "was not found"
+    problem = f"the file contains the archive ID {marker.archive}" if marker else "the file was not found"
     others = ", ".join(sorted(here - {marker.archive if marker else ""}))
     text = (
-        f"the file {contains}, but this archive was used with the ID {others}. If the storage is not mounted, mount "
+        f"{problem}, but this archive was used with the ID {others}. If the storage is not mounted, mount "
         "the storage. If the storage is mounted, restore the file from a backup, and remove any other ID of this "
         f"archive with `millpond redis-cli HDEL {bus.keys.archives} ID`."
     )

@@ -143,8 +143,8 @@ def check_marker(layout: ServerFiles, found: RedisEngine) -> None:
     kept = _kept(layout)
     if kept is not None and not may_open(found, kept):
         raise EngineRefused(
-            f"the data in {layout.folder} was written by {kept}, which {found} cannot read without "
-            f"losing data. Set [redis] server to the server program of {kept.engine.capitalize()} "
+            f"{found} cannot read the data in {layout.folder} without losing data, because {kept} wrote this "
+            f"data. Set [redis] server to the server program of {kept.engine.capitalize()} "
             f"{kept.version} or newer, or use another data_dir. Nothing was opened."
         )
     if kept != found:

@@ -118,7 +118,7 @@ class LimitReached(MillpondError):
     """A limit of a day's tokens or money keeps a call from being made."""
 
     def __init__(self, refusal: Refusal) -> None:
-        why = "is used up" if refusal.used_up else "may be used up by the model calls in progress"
+        why = "is used up" if refusal.used_up else "might be used up when the model calls in progress end"
         keys = "limits.tokens_per_day, limits.cost_per_day"
         super().__init__(f"today's limit for the {refusal.whose} {why} ({keys})")
         self.refusal = refusal

@@ -126,7 +126,8 @@ ENGLISH: Mapping[str, str] = {
     "remind_chat_gone": (
         "The chat {session} was not found. Send me a message in that chat first, and then set the reminder."
     ),
-    "remind_proactive": "A reminder cannot set or change reminders. Tell the person to ask for the reminder in a "
+    "remind_proactive": "A turn that was started by a reminder cannot set or change reminders. Tell the person to ask "
+    "for the reminder in a "
     "message.",
     "remind_empty": "The reminder has no text. Add the text of the reminder.",
     "remind_long": "The text has {count} characters, but reminders are limited to {most}. Shorten the text.",
@@ -135,7 +136,7 @@ ENGLISH: Mapping[str, str] = {
         "daily 08:00."
     ),
     "remind_words": "You can also ask for a reminder in your own words, without /remind.",
-    "remind_day": "“{text}” is a day, but the time is missing. Add a time, for example {text} 09:00.",
+    "remind_day": "“{text}” specifies a day but no time. Add a time, for example {text} 09:00.",
     "remind_past": "{time} has already passed. The current time is {now}. Choose a later time.",
     "remind_count": "The number of times must be between 1 and {most}. If the reminder should repeat without an end, "
     "leave out the number.",

@@ -52,7 +52,7 @@ async def test_each_provider_is_asked_as_its_documentation_says(provider: str) -
         ("brave", page(b"{}", status=401), "rejected the API key"),
         ("brave", page(b"{}", status=429), "has reached a rate limit"),
         ("tavily", page(b"{}", status=432), "has reached a rate limit"),
-        ("searxng", page(b"", status=403), "search.formats in its settings.yml"),
+        ("searxng", page(b"", status=403), "search.formats in the server's settings.yml"),
         ("searxng", page(b"<html>"), "no usable answer"),
         ("searxng", page(b"[" * 100_000), "no usable answer"),
         ("searxng", redirect("http://127.0.0.1:1/"), "failed"),

@@ -27,7 +27,7 @@ const CHARTS = [
     {name: t("95th percentile"), of: (step) => step.waited_s?.[1], kind: "other"}]},
   {title: t("Tokens"), form: short, bars: [
     {name: t("cached input"), of: (step) => step.cached_in, kind: "third"},
-    {name: t("other input"), of: (step) => step.tokens_in - step.cached_in, kind: "main"},
+    {name: t("uncached input"), of: (step) => step.tokens_in - step.cached_in, kind: "main"},
     {name: t("output"), of: (step) => step.tokens_out, kind: "other"}]},
   {title: t("Cached share of input"), form: percent, most: 1, lines: [{name: t("cached share"), of: (step) => step.cached_share, kind: "third"}]},
 ];

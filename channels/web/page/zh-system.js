@@ -17,7 +17,7 @@ export default {
   "median": "中位数",
   "95th percentile": "第 95 百分位",
   "cached input": "缓存的输入",
-  "other input": "其他输入",
+  "uncached input": "未缓存的输入",
   "output": "输出",
   "cached share": "缓存比例",
   "cost": "费用",

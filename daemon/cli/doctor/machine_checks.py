@@ -156,7 +156,7 @@ async def examine_tokens(bus: Bus, config: Config, folder: Path) -> list[Finding
     """
     channels = {name: each for name, each in config.channels.items() if isinstance(each, WebConfig) and each.enabled}
     configured = {name: each.token for name, each in channels.items() if each.token}
-    findings = [ok(CHECK, f"set by channels.{name}.token or token_file") for name in configured]
+    findings = [ok(CHECK, f"the token is set in the section channels.{name}") for name in configured]
     prints = {name: fingerprint(token) for name, token in configured.items()}
     if len(configured) < len(channels):
         try:

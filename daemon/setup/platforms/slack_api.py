@@ -110,7 +110,8 @@ class SlackApi:
             me = msgspec.json.decode(content, type=Me)
         except msgspec.MsgspecError:
             raise SlackSaysNo(
-                f"{self._base_url} responded, but did not say which bot the token belongs to. Correct --slack-url."
+                f"{self._base_url} responded, but the response does not state which bot the token belongs to. "
+                "Correct --slack-url."
             ) from None
         scopes = tuple(scope.strip() for scope in granted if scope.strip())
         return msgspec.structs.replace(me, scopes=scopes, app_id=await self._app_id(token, me.bot_id))

@@ -293,7 +293,7 @@ def _needs(head: dict[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
 def _needs_in(where: str, section: dict[str, Value]) -> Iterator[tuple[str, dict[str, Value]]]:
     requires = section.get("requires") or {}
     if not isinstance(requires, dict):
-        raise FrontMatterError(f"{where}requires must be a section with bins and env")
+        raise FrontMatterError(f"{where}requires must be a section with the keys bins and env")
     yield f"{where}requires", requires
 
 

@@ -32,7 +32,7 @@ _FIELDS = {
         "the text unchanged."
     ),
     "continuity": (
-        "Where the conversation stands: what was accomplished, the current state, key decisions. Later prompts "
+        "The state of the conversation: what was accomplished, the current state, key decisions. Later prompts "
         "contain only this text, so include everything from the summary so far that is still true."
     ),
     "memory_reason": "The reason, only if memory_update leaves out much of the current memory.",

@@ -123,7 +123,7 @@ async def _sent(base: str, asked: _Asked, timeout_s: float) -> tuple[int, bytes]
 def _refused(provider: str, status: int) -> ToolError:
     _log.warning("web.search_failed", kind=provider, status=status)
     if provider == "searxng" and status == 403:
-        text = "does not offer JSON. An operator must add json to search.formats in its settings.yml"
+        text = "does not offer JSON. An operator must add json to search.formats in the server's settings.yml"
     elif status in (401, 403):
         text = "rejected the API key. An operator must check bots.<name>.web.api_key"
     elif status in (402, 429, 432, 433):  # the last two are Tavily's
