@@ -6,13 +6,28 @@ streaming and crashes are dealt with around it.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+import anyio
 import msgspec
+import structlog
 
 from channels.arrival import Arrival, Press
+from daemon.errors import SendRefused, SendRejected, brief
 from daemon.events import Attachment, Choice, Inbound, Overheard
 from daemon.sessionkey import SessionKey
+
+# What is found when an adapter is examined.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remark:
+    """One thing that was found."""
+
+    state: Literal["ok", "warning", "error"]
+    text: str
+
 
 Purpose = Literal["send", "begin", "edit"]
 """What is asked of a platform: to send a part, to begin to show a text that is being written, to show more of it."""
@@ -207,3 +222,25 @@ class LooksBack(Protocol):
         Raises: as ``Channel.fetch``.
         """
         ...
+
+
+# Looking up whether a message was sent, if the adapter can.
+
+_log = structlog.get_logger()
+
+
+async def found(channel: Channel, chat: SessionKey, part: Part, *, timeout_s: float) -> str | None:
+    """The platform's ID of the message sent by an attempt at ``part``; empty: none; None: it cannot be looked up.
+
+    Raises:
+        SendRefused: it cannot be looked just now.
+    """
+    if not isinstance(channel, Finds):
+        return None
+    try:
+        with anyio.move_on_after(timeout_s):
+            return await channel.find(chat, part, timeout_s=timeout_s)
+    except SendRejected as error:
+        _log.warning("part.unfindable", session=str(chat), reason=brief(error))
+        return None
+    raise SendRefused(f"the platform did not confirm within {timeout_s:g} s whether the message arrived")

@@ -12,7 +12,7 @@ import anyio
 import httpx2
 import msgspec
 
-from channels.discord.api_outcome import TooMany, Unreached, judged
+from channels.discord.api_types import TooMany, Unreached, judged
 from channels.discord.rate_limits import RateLimits, Route, route_of
 from channels.http_post import NOTHING_SENT
 from daemon.config.address import is_discords

@@ -21,7 +21,7 @@ from channels.discord.gateway import Gateway
 from channels.discord.gateway_session import INTENTS, MESSAGE_CONTENT, REACTIONS, GatewaySessions
 from channels.discord.health_check import app_of, examined, me_of
 from channels.discord.markdown import length
-from channels.discord.mentions import name_of
+from channels.discord.message_content import name_of
 from channels.discord.message_lookup import MessageLookup
 from channels.discord.message_sender import PART_MAX, SEND_MAX_BYTES, MessageSender, target_of
 from channels.discord.slash_commands import register

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 from channels.arrival import Arrival, Sender, reacted
 from channels.discord.api_types import Deleted, Interaction, Message, ReactionChange, is_snowflake, order_of
-from channels.discord.attachments import attachments_of, lines_of
-from channels.discord.mentions import name_of, names_of, plain, without_call
+from channels.discord.message_content import attachments_of, lines_of, name_of, names_of, plain, without_call
 from channels.quoted_message import brought, quote_of
 from daemon.events import ChatKind
 

@@ -4,8 +4,7 @@ from collections import OrderedDict
 from urllib.parse import quote
 
 from channels.discord.api import Api, Request
-from channels.discord.api_outcome import UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Rejected
-from channels.discord.api_types import is_snowflake
+from channels.discord.api_types import UNKNOWN_EMOJI, UNKNOWN_MESSAGE, Rejected, is_snowflake
 
 KEPT_MAX = 1_000
 """Marks that are remembered."""

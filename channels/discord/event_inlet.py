@@ -15,8 +15,7 @@ import structlog
 from channels.arrival import Arrival
 from channels.base import Intake
 from channels.discord.api import Api, Request
-from channels.discord.api_outcome import Rejected
-from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message, ReactionChange
+from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message, ReactionChange, Rejected
 from channels.discord.buttons import answer_to, read_press
 from channels.discord.channel_directory import ChannelDirectory
 from channels.discord.discord_events import REACTIONS, Me, deleted, reaction_of, read, read_command

@@ -6,8 +6,7 @@ from typing import Literal
 import msgspec
 
 from channels.discord.api import Api, Request
-from channels.discord.api_outcome import Unauthorized
-from channels.discord.api_types import User
+from channels.discord.api_types import Unauthorized, User
 from channels.discord.gateway_session import MORE_SHARDS
 from daemon.config import DiscordConfig
 from daemon.errors import UNREADABLE, ChannelError

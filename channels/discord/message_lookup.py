@@ -8,8 +8,7 @@ import msgspec
 
 from channels.base import Part
 from channels.discord.api import Api, Request, left_s
-from channels.discord.api_outcome import UNKNOWN_CHANNEL, Rejected
-from channels.discord.api_types import Message, is_snowflake, seconds_of, snowflake_at
+from channels.discord.api_types import UNKNOWN_CHANNEL, Message, Rejected, is_snowflake, seconds_of, snowflake_at
 from channels.discord.message_sender import DOCUMENT_NAME, nonce_of, shown, target_of
 from daemon.clock import Clock
 from daemon.errors import UNREADABLE, SendRefused

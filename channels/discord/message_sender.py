@@ -10,11 +10,10 @@ import msgspec
 
 from channels.base import Part
 from channels.discord.api import Api, Request, Upload, left_s
-from channels.discord.api_outcome import NO_HISTORY, NO_VOICE, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected
-from channels.discord.api_types import is_snowflake
-from channels.discord.attachments import VOICE_MESSAGE
+from channels.discord.api_types import NO_HISTORY, NO_VOICE, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected, is_snowflake
 from channels.discord.buttons import components_of
 from channels.discord.markdown import discord_markdown, length
+from channels.discord.message_content import VOICE_MESSAGE
 from channels.file_transfer import content_of
 from channels.link_spoofing import honest
 from channels.media import opus_s

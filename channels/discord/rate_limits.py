@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import anyio
 
-from channels.discord.api_outcome import seconds_of
+from channels.discord.api_types import stated_s
 
 KEPT_MAX = 10_000
 """Routes and buckets that are remembered: about 2 MB."""
@@ -68,7 +68,7 @@ class RateLimits:
         if not bucket:
             return
         _keep(self._buckets, route.name, bucket)
-        reset_s = seconds_of(headers.get("x-ratelimit-reset-after", ""))
+        reset_s = stated_s(headers.get("x-ratelimit-reset-after", ""))
         if headers.get("x-ratelimit-remaining") == "0" and reset_s:
             _keep(self._full_until, (bucket, route.major), anyio.current_time() + reset_s)
 

@@ -7,8 +7,8 @@ import msgspec
 
 from channels.discord.api import Api, Request, left_s
 from channels.discord.api_types import Message, is_snowflake, seconds_of
-from channels.discord.attachments import attachments_of
 from channels.discord.discord_events import SAID, THREAD_STARTER, Me, Place, sender_of, words_of
+from channels.discord.message_content import attachments_of
 from channels.quoted_message import said_with
 from daemon.clock import stamp
 from daemon.errors import UNREADABLE, ChannelError, SendRefused

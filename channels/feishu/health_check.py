@@ -1,9 +1,9 @@
 """How an app fares at Feishu, in sentences for people."""
 
+from channels.base import Remark
 from channels.feishu.api import Api
 from channels.feishu.api_types import Rejected, Unauthorized
 from channels.feishu.feishu_events import me_of
-from channels.remark import Remark
 from channels.shapes import nested, objects_in
 from daemon.config import FeishuConfig
 from daemon.errors import ChannelError

@@ -4,8 +4,7 @@ Public: ``listen`` opens a socket, ``serving`` runs a ``Server`` in a task group
 Begin with ``http_server``.
 """
 
-from channels.http.http_server import serving
-from channels.http.protocol import Server
+from channels.http.http_server import Server, serving
 from channels.http.server_socket import FIRST_PORT, address_of, listen, peer_of, read_body
 
 __all__ = ["FIRST_PORT", "Server", "address_of", "listen", "peer_of", "read_body", "serving"]

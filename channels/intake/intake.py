@@ -7,10 +7,9 @@ from typing import Protocol
 import msgspec
 import structlog
 
-from channels.arrival import Arrival, Press, cleaned
+from channels.arrival import Arrival, ArrivalCase, Press, cleaned, session_of, text_of
 from channels.base import Channel
 from channels.inbound import LOGGED_CHARS, accept, accept_run, forestall, make_inbound
-from channels.intake.arrival_case import ArrivalCase, session_of, text_of
 from channels.intake.group_messages import AskedAlbums, GroupContext, LoopGuard, place_of
 from channels.intake.message_bursts import PASTE_S, Pastes, plain
 from channels.intake.reactions import Reactions

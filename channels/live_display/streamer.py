@@ -14,8 +14,7 @@ import anyio
 import msgspec
 import structlog
 
-from channels.base import Channel, Finds, Part, Purpose
-from channels.delivery_lookup import found
+from channels.base import Channel, Finds, Part, Purpose, found
 from channels.live_display.draft_message import DraftAction, DraftMessage, next_act
 from channels.live_display.shown_messages import DisplayLeader, ShownMessages, about_to_be_answered
 from channels.send_rate import TokenBucket

@@ -12,8 +12,7 @@ from functools import cache, lru_cache
 
 import structlog
 
-from channels.base import Channel, Finds, Part
-from channels.delivery_lookup import found
+from channels.base import Channel, Finds, Part, found
 from channels.leader_election import Lease
 from channels.live_display import LiveDisplay
 from channels.outbox.delivery_state import Asking, DeliveryState, NextStep, Place, Shown, Step, UnknownAttempt

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from channels.remark import Remark
+from channels.base import Remark
 from channels.slack.api import Api, connect
 from channels.slack.api_types import UNFITTING, Rejected, Unauthorized
 from daemon.config import SlackConfig

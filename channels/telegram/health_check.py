@@ -2,7 +2,7 @@
 
 import msgspec
 
-from channels.remark import Remark
+from channels.base import Remark
 from channels.telegram.api import Api
 from channels.telegram.api_types import NoMethod, Unauthorized, User, WebhookInfo
 from daemon.config import TelegramConfig

@@ -1,16 +1,19 @@
 """The application of one web channel: its addresses, the guard and the error handlers."""
 
+from typing import Any
+
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.routing import Route
+from starlette.routing import Route, Router
+from starlette.types import Receive, Scope, Send
 
-from channels.web.access import Login, Operators
+from channels.web.access import Login, Only, Operators
 from channels.web.completions import Completions
 from channels.web.error_response import http_refusal, refusal
 from channels.web.event_streams import SessionEvents
 from channels.web.health_endpoints import HealthEndpoints
-from channels.web.later_routes import later_routes
 from channels.web.memory import memory_routes
 from channels.web.message_endpoints import MessageEndpoints
 from channels.web.rate_limit import RateLimit
@@ -28,6 +31,7 @@ from channels.web.system import (
     UsageEndpoints,
 )
 from daemon.errors import MillpondError
+from daemon.services import load
 
 SETTINGS = "channels.web.settings:settings_routes"
 """Most processes never show their settings, and the libraries of the first setup take 10 MB."""
@@ -83,3 +87,34 @@ def application(site: Site, requests: OpenRequests) -> Starlette:
     app.router.redirect_slashes = False
     app.state.bus = site.process.bus
     return app
+
+
+# Addresses whose code is imported with the first request to one of them.
+
+
+def later_routes(path: str, target: str, site: Site, only: Only) -> Route:
+    """All addresses that begin with ``path``: the routes that ``target`` returns.
+
+    Args:
+        path: the beginning of the addresses.
+        target: import string of a function ``routes(site, only)``.
+        site: first argument of that function.
+        only: second argument of that function.
+    """
+    return Route(f"{path}{{rest:path}}", _LaterRoutes(target, site, only))
+
+
+class _LaterRoutes:
+    """An ASGI application, whose routes are made once."""
+
+    def __init__(self, target: str, site: Site, only: Only) -> None:
+        self._target = target
+        self._site = site
+        self._only = only
+        self._router: Router | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._router is None:
+            routes: Any = await to_thread.run_sync(load, self._target)
+            self._router = Router(routes(self._site, self._only), redirect_slashes=False)
+        await self._router(scope, receive, send)

@@ -17,7 +17,7 @@ import anyio
 from redis.asyncio import Redis
 
 from channels.inbound import accept, make_inbound
-from channels.leader_election.leader import LEAD
+from channels.leader_election import LEAD
 from channels.outbox.delivery_state import MARKS
 from daemon import tokens
 from daemon.config import load

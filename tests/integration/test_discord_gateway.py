@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from channels.base import Part
 from channels.discord import DiscordChannel, connect
-from channels.discord.api_outcome import TooMany
+from channels.discord.api_types import TooMany
 from channels.discord.rate_limits import RateLimits, route_of
 from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, Secret
 from daemon.errors import SendRefused, SendRejected

@@ -12,9 +12,10 @@ import pytest
 from msgspec import structs
 from structlog.testing import capture_logs
 
+from channels import push
 from channels.arrival import Press
 from channels.base import Channel
-from channels.intake import Intake, group_messages, receive, receive_loop
+from channels.intake import Intake, group_messages
 from channels.intake.group_messages import IN_A_ROW, KEPT_CHARS, KEPT_MAX
 from daemon.access import Access, PairingCodes, access_list, pairing_codes
 from daemon.config import AccessConfig
@@ -506,7 +507,7 @@ async def test_a_full_partition_makes_the_platform_say_it_again(process: Process
 async def test_an_adapter_that_fails_receives_again_and_is_ended_with_the_process(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receive_loop, "REST_S", 0.0)
+    monkeypatch.setattr(push, "REST_S", 0.0)
     begun: list[int] = []
 
     class Failing:
@@ -521,7 +522,7 @@ async def test_an_adapter_that_fails_receives_again_and_is_ended_with_the_proces
 
     here = with_channel(process)
     with anyio.fail_after(5):
-        await receive(here, cast("Channel", Failing()), intake_of(here))
+        await push.receive(here, cast("Channel", Failing()), intake_of(here))
 
     assert len(begun) == 3
 

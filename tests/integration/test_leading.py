@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from channels.leader_election import Leader, Lease, LeaseTerms, leader
-from channels.leader_election.leader import NOBODY, LeaseBalance
+from channels import leader_election
+from channels.leader_election import NOBODY, Leader, Lease, LeaseBalance, LeaseTerms
 from daemon.bus import Bus
 from daemon.config import QueueConfig
 from daemon.process import Process
@@ -25,10 +25,10 @@ QUEUE = QueueConfig(lease_s=60.0, renew_s=0.02)
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(leader, "STANDBY_S", 0.02)
-    monkeypatch.setattr(leader, "CEDED_PAUSE_S", 0.1)
-    monkeypatch.setattr(leader, "CEDE_EVERY_S", 0.2)
-    monkeypatch.setattr(leader, "WISH_S", 0.2)
+    monkeypatch.setattr(leader_election, "STANDBY_S", 0.02)
+    monkeypatch.setattr(leader_election, "CEDED_PAUSE_S", 0.1)
+    monkeypatch.setattr(leader_election, "CEDE_EVERY_S", 0.2)
+    monkeypatch.setattr(leader_election, "WISH_S", 0.2)
 
 
 @dataclass
@@ -129,7 +129,7 @@ async def test_a_lease_lasts_longer_each_time_that_it_is_renewed(bus: Bus, queue
     for _ in range(3):
         await bus.call("HINCRBY", key, "deadline", -round(queue.lease_s * 900))  # nine tenths of it have gone by
 
-        await mine._lead(leader.RENEW_ONLY)
+        await mine._lead(leader_election.RENEW_ONLY)
 
         assert int(await bus.call("HGET", key, "deadline")) >= asked + queue.lease_s * 1000
 

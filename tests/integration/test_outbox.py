@@ -18,13 +18,12 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
-from channels import push
+from channels import leader_election, push
+from channels import leader_election as lease
 from channels.base import Channel, Rate
 from channels.http_post import NOTHING_SENT
 from channels.inbound import accept, make_inbound
-from channels.leader_election import Lease, LeaseTerms, leader
-from channels.leader_election import leader as lease
-from channels.leader_election.leader import LeaseBalance
+from channels.leader_election import Lease, LeaseBalance, LeaseTerms
 from channels.outbox import Outbox, leader_term, out_feed
 from channels.outbox.delivery_state import DeliveryState, NextStep, Place, Step
 from channels.push import serve
@@ -348,7 +347,7 @@ async def test_a_new_leader_reads_at_once_though_the_reader_waits_for_others(
 ) -> None:
     monkeypatch.setattr(out_feed, "BLOCK_MS", NEVER_MS)
     monkeypatch.setattr(pipeline_connection, "ANSWER_TIMEOUT_S", NEVER_MS)
-    monkeypatch.setattr(leader, "STANDBY_S", NEVER_MS)
+    monkeypatch.setattr(leader_election, "STANDBY_S", NEVER_MS)
     async with many_partitions(replace(process, data_dir=server_dir), prefix) as many, sink() as platform:
         keys, stolen = many.bus.keys, many.bus.keys.partition(BOB)
         await many.bus.call("HSET", keys.leader(stolen, NAME), "nonce", "another", "deadline", await deadline(many.bus))
@@ -556,7 +555,7 @@ async def test_two_replicas_never_double(process: Process) -> None:
 async def test_a_stop_finishes_what_is_being_sent_and_hands_over_at_once(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leader, "STANDBY_S", NEVER_MS)
+    monkeypatch.setattr(leader_election, "STANDBY_S", NEVER_MS)
     gate = Gate()
     async with sink([Slow(gate=gate)]) as platform:
         await put(process.bus, "a1", "a2")
@@ -704,7 +703,7 @@ async def test_a_lease_whose_clock_was_set_back_by_an_hour_is_taken(bus: Bus, qu
 async def test_while_leaders_change_for_the_sake_of_a_fair_share_every_reply_comes_once_and_in_order(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(leader, "STANDBY_S", 0.02)
+    monkeypatch.setattr(leader_election, "STANDBY_S", 0.02)
     texts, leads = [f"reply {number}" for number in range(50)], process.bus.keys.leader(0, NAME)
     async with sink() as platform, AsyncExitStack() as stack:
         first, second = pushing(process, platform), pushing(process, platform)

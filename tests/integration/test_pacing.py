@@ -11,9 +11,9 @@ import anyio.lowlevel
 import pytest
 from structlog.testing import capture_logs
 
+from channels import send_rate as pace_module
 from channels.base import Purpose, Rate
 from channels.send_rate import TokenBucket
-from channels.send_rate import token_bucket as pace_module
 from channels.slack.channel import SlackChannel
 from channels.telegram.channel import TelegramChannel
 from channels.testing import TestingChannel

@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from channels.http import address_of, listen, protocol, read_body, server_socket, serving
+from channels.http import address_of, http_server, listen, read_body, server_socket, serving
 from channels.http.server_socket import Peers
 from daemon.errors import ConfigError
 from tests import weblab
@@ -71,8 +71,7 @@ async def test_it_is_reached_within_the_block_and_not_after() -> None:
 
 @each_row("cancelled", [False, True])
 async def test_what_is_under_way_at_the_end_is_answered(cancelled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("protocol", "http_server"):
-        monkeypatch.setattr(f"channels.http.{module}.SHUTDOWN_S", round(HANG_S))
+    monkeypatch.setattr("channels.http.http_server.SHUTDOWN_S", round(HANG_S))
     app, listening = App(), await listen("channels.x.webhook", "127.0.0.1", 0)
     answers: list[str] = []
     ended = anyio.Event()
@@ -108,7 +107,7 @@ async def test_what_is_under_way_at_the_end_is_answered(cancelled: bool, monkeyp
 
 
 async def test_what_does_not_end_is_cut_off_and_holds_up_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protocol, "SHUTDOWN_S", 0)
+    monkeypatch.setattr(http_server, "SHUTDOWN_S", 0)
     app, listening = App(), await listen("channels.x.webhook", "127.0.0.1", 0)
     failed: list[type[Exception]] = []
 
@@ -184,11 +183,11 @@ async def rest_of(stream: anyio.abc.SocketStream) -> bytes:
 @each_row(
     "sent, limit_s, answer",
     [
-        (b"", protocol.HEADERS_S, b""),
-        (b"G", protocol.HEADERS_S, b" 408 "),
-        (HEAD, protocol.HEADERS_S, b" 408 "),
-        (HEAD + b"\r\nGET", protocol.HEADERS_S, b" 408 "),  # of the second request
-        (POST + b"x", protocol.REST_S, b" 200 "),  # answered before it is complete
+        (b"", http_server.HEADERS_S, b""),
+        (b"G", http_server.HEADERS_S, b" 408 "),
+        (HEAD, http_server.HEADERS_S, b" 408 "),
+        (HEAD + b"\r\nGET", http_server.HEADERS_S, b" 408 "),  # of the second request
+        (POST + b"x", http_server.REST_S, b" 200 "),  # answered before it is complete
         (POST.replace(b"/now", b"/body") + b"x", server_socket.BODY_TIMEOUT_S, b" 408 "),
     ],
 )
@@ -214,7 +213,7 @@ async def test_a_request_that_came_whole_has_no_deadline() -> None:
     async with serving(app.asgi, listening), await anyio.connect_tcp(*listening.getsockname()) as stream:
         await stream.send(b"GET /gate HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         await app.entered.wait()
-        put_forward(100 * protocol.UNREAD_S)
+        put_forward(100 * http_server.UNREAD_S)
         await anyio.wait_all_tasks_blocked()
         app.gate.set()
         assert b"at last" in await rest_of(stream)
@@ -226,7 +225,7 @@ async def test_a_client_that_reads_nothing_is_disconnected() -> None:
         with closed("unread"):
             await stream.send(HEAD.replace(b"/now", b"/flood") + b"\r\n")
             await anyio.wait_all_tasks_blocked()
-            put_forward(protocol.UNREAD_S)
+            put_forward(http_server.UNREAD_S)
             await rest_of(stream)
 
 
@@ -235,7 +234,7 @@ async def test_connections_that_send_or_read_nothing_keep_nobody_out(
     sent: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app, listening, peers = App(), await listen("channels.x.webhook", "127.0.0.1", 0), Peers(per_peer=8, total=0)
-    monkeypatch.setattr(protocol, "Peers", lambda **_limits: peers)
+    monkeypatch.setattr(http_server, "Peers", lambda **_limits: peers)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serving(app.asgi, listening))
         client = await stack.enter_async_context(client_of(listening))
@@ -254,7 +253,7 @@ async def test_connections_that_send_or_read_nothing_keep_nobody_out(
 
 async def test_a_connection_too_many_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     app, listening = App(), await listen("channels.x.webhook", "127.0.0.1", 0)
-    monkeypatch.setattr(protocol, "connections_max", lambda: 1)
+    monkeypatch.setattr(http_server, "connections_max", lambda: 1)
     async with serving(app.asgi, listening), client_of(listening) as client, anyio.create_task_group() as tg:
         tg.start_soon(client.get, "/gate")
         await app.entered.wait()

@@ -15,7 +15,7 @@ import httpx2
 import pytest
 from structlog.testing import capture_logs
 
-from channels.http import protocol
+from channels.http import http_server
 from channels.slack import events_endpoint
 from daemon.config import AccessConfig, Secret, SlackConfig, SlackEventsConfig
 from daemon.errors import ConfigError
@@ -322,7 +322,7 @@ async def test_a_stop_waits_long_for_nobody(process: Process, monkeypatch: pytes
     """Also in the middle of keeping something, which Slack is asked to say again."""
     for module, name in (
         (events_endpoint, "TAKE_S"),
-        (protocol, "SHUTDOWN_S"),
+        (http_server, "SHUTDOWN_S"),
         (sys.modules["channels.http.http_server"], "SHUTDOWN_S"),
     ):
         monkeypatch.setattr(module, name, 2 * HANG_S)

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from channels.conversation import AnswerProgress, Conversation, ConversationEntry, Shown
-from channels.conversation.conversation import Preview, delay
+from channels.conversation import AnswerProgress, Conversation, ConversationEntry, Preview, Shown, delay
 from channels.terminal.line_mode import LineMode, lines
 from channels.terminal.screen import CommandCompleter, Interrupt, tail
 from daemon.bus import Bus, Part
@@ -186,7 +185,7 @@ async def test_a_worker_that_was_killed_a_moment_ago_is_not_waited_for_for_ever(
 async def test_a_message_without_an_answer_is_followed_by_its_reason_once(
     process: Process, monkeypatch: pytest.MonkeyPatch, *, told: bool
 ) -> None:
-    monkeypatch.setattr("channels.conversation.conversation.POLL_S", 0.001)
+    monkeypatch.setattr("channels.conversation.POLL_S", 0.001)
     conversation = await Conversation.open(process, SessionKey(channel="terminal", chat=f"ann-{told}"))
     expected = "No agent worker is running. Start an agent worker with `millpond run`."
     if told:
@@ -208,7 +207,7 @@ async def test_a_message_without_an_answer_is_followed_by_its_reason_once(
             async for shown in events:
                 notices.extend([shown.text] if isinstance(shown, Notice) else [])
 
-    monkeypatch.setattr("channels.conversation.conversation.delay", counted)
+    monkeypatch.setattr("channels.conversation.delay", counted)
     async with anyio.create_task_group() as tg:
         tg.start_soon(collect)
         with anyio.fail_after(HANG_S):

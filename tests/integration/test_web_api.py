@@ -862,7 +862,7 @@ async def test_a_cancelled_server_leaves_nothing_open(data_dir: Path) -> None:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No request is cut off for taking long: a stop that needs this hangs."""
-    monkeypatch.setattr("channels.http.protocol.SHUTDOWN_S", round(HANG_S))
+    monkeypatch.setattr("channels.http.http_server.SHUTDOWN_S", round(HANG_S))
     monkeypatch.setattr("channels.web.service.GRACE_S", HANG_S)
 
 
@@ -875,7 +875,7 @@ async def test_a_stop_ends_streams_in_order(data_dir: Path) -> None:
 
 
 async def test_a_stop_cuts_off_a_request_that_never_ends(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("channels.http.protocol.SHUTDOWN_S", round(HANG_S))
+    monkeypatch.setattr("channels.http.http_server.SHUTDOWN_S", round(HANG_S))
     monkeypatch.setattr("channels.web.service.GRACE_S", 0.0)
     with anyio.fail_after(HANG_S / 2):
         async with serving(data_dir) as web:

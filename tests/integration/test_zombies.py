@@ -50,7 +50,7 @@ ROOT = Path(__file__).parents[2]
 SESSION, SCOPE, TIME = "web:ann", "pond:workspace", "2026-11-20T09:00:00.000Z"
 
 NOBODYS = {
-    "channels/intake": "answer_bot overhear react unhear", "channels/send_rate": "pace",
+    "channels/intake": "answer_bot overhear react unhear", "channels": "pace",
     "daemon/access": "change offer pause redeem resume tell", "daemon/bus": "mend publish reap replay touch wake",
     "daemon/data": "key mend mend_key mend_scope put scope session", "daemon/forget": "anew",
     "daemon/jobs": "create due", "daemon/memory": "home pin read take_over write",
@@ -491,7 +491,7 @@ ROWS = {
     ),
     "daemon/archive/lua/swap.lua": Row(tenure=OfArchive, step=rewrite, refused=2, obeyed=2, late=True),
     "daemon/archive/lua/expire.lua": Row(tenure=OfArchive, step=expire, refused=0, obeyed=2, late=True),
-    "channels/leader_election/lua/lead.lua": Row(
+    "channels/lua/lead.lua": Row(
         tenure=OfLeader,
         step=lambda held: held.lease.keep(),
         refused=None,
@@ -499,7 +499,7 @@ ROWS = {
         obeyed=0.0,
         nth=2,
     ),
-    "channels/leader_election/lua/resign.lua": Row(tenure=OfLeader, step=resign, refused=True, obeyed=False),
+    "channels/lua/resign.lua": Row(tenure=OfLeader, step=resign, refused=True, obeyed=False),
     "channels/discord/lua/save_session.lua": Row(
         tenure=OfPoller, step=lambda held: held.sessions.save(), refused=False, obeyed=True
     ),

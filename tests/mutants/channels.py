@@ -103,7 +103,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leader_election/leader.py",
+        "channels/leader_election.py",
         "unit/test_leases.py",
         (
             "A leader's lease counts from the question.",
@@ -213,7 +213,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leader_election/lua/lead.lua",
+        "channels/lua/lead.lua",
         "integration/test_leading.py",
         (
             "A renewed lease of a leader lasts longer.",
@@ -241,7 +241,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leader_election/leader.py",
+        "channels/leader_election.py",
         "integration/test_leading.py",
         (
             "Nobody gives away what would leave him with less.",
@@ -289,7 +289,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/leader_election/leader.py",
+        "channels/leader_election.py",
         "unit/test_leases.py",
         (
             "The work of a leader that lost its lease is cut short.",

@@ -151,7 +151,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/discord/api_outcome.py",
+        "channels/discord/api_types.py",
         _GATEWAY,
         (
             "A block by Cloudflare stops every request.",

@@ -72,11 +72,11 @@ MUTANTS = (
     _held("daemon/archive/lua/expire.lua", "if upto <= begins then return begins end", ""),
     # Of a leader
     _held(
-        "channels/leader_election/lua/lead.lua",
+        "channels/lua/lead.lua",
         "'nonce') == ARGV[1] then",
         "'nonce') == ARGV[1] or ARGV[2] == '-1' then",
     ),
-    _held("channels/leader_election/lua/resign.lua", _NONCE.format(1, 1)),
+    _held("channels/lua/resign.lua", _NONCE.format(1, 1)),
     _held("channels/outbox/lua/marks.lua", "redis.call('HGET', KEYS[1], 'nonce') == ARGV[1]", "true"),
     _held("channels/outbox/lua/dead.lua", _NONCE.format(1, 1)),
     _held("channels/live_display/lua/show.lua", _NONCE.format(1, 1)),

@@ -75,7 +75,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/send_rate/token_bucket.py",
+        "channels/send_rate.py",
         "integration/test_pacing.py",
         (
             "What is shown leaves room for replies.",

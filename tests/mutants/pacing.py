@@ -4,7 +4,7 @@ from tests.mutants.mutant import mutants_of
 
 MUTANTS = (
     *mutants_of(
-        "channels/send_rate/token_bucket.py",
+        "channels/send_rate.py",
         "integration/test_pacing.py",
         (
             "What is only shown leaves room for replies.",
@@ -26,7 +26,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/send_rate/lua/pace.lua",
+        "channels/lua/pace.lua",
         "integration/test_pacing.py",
         (
             "A rate of one lets one through.",

@@ -16,7 +16,7 @@ _LOCK, _SETTLE, _UNLOCK = (f"daemon/session/lua/{name}.lua" for name in ("lock",
 _APPLY, _APPEND, _SET_BACK = (f"daemon/memory/lua/{name}.lua" for name in ("apply", "append", "set_back"))
 _MARKS, _LEAD, _SHOW = (
     "channels/outbox/lua/marks.lua",
-    "channels/leader_election/lua/lead.lua",
+    "channels/lua/lead.lua",
     "channels/live_display/lua/show.lua",
 )
 

@@ -68,7 +68,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/web/settings/settings_routing.py",
+        "channels/web/settings/__init__.py",
         _TESTS,
         (
             "Only operators decide about people.",

@@ -77,7 +77,7 @@ MUTANTS = (
         ("Joiners in names of ASCII are seen.", r"(?<=[^\x00-\x7f])[\u200c", r"[\u200c", _INVISIBLE),
     ),
     *mutants_of(
-        "channels/conversation/conversation.py",
+        "channels/conversation.py",
         "unit/test_terminal_markdown.py",
         ("A message that a worker answers does not wait.", " or state.lease_ms > now_ms", "", _REASON),
         (
@@ -88,7 +88,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/conversation/conversation.py",
+        "channels/conversation.py",
         "integration/test_terminal.py",
         ("The reason of a delay is told once.", "            self._told.append(shown.text)", "            pass", _ONCE),
     ),

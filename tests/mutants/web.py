@@ -458,7 +458,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/http/protocol.py",
+        "channels/http/http_server.py",
         "integration/test_serving.py",
         ("Headers have a deadline.", "self._timer = self.loop.call_later(HEADERS_S, self._overdue)", "pass", _DRIP),
         ("A body has a deadline.", "self._timer = self.loop.call_later(REST_S, self._overdue)", "pass", _DRIP),

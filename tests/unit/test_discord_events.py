@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from channels.base import Part
 from channels.discord.api_types import Deleted, Interaction, Message, order_of, seconds_of, snowflake_at
-from channels.discord.attachments import attachments_of
 from channels.discord.discord_events import Me, Place, deleted, read, read_command
 from channels.discord.markdown import discord_markdown, length
+from channels.discord.message_content import attachments_of
 from channels.discord.message_lookup import LookupRequest, found_in
 from channels.discord.message_sender import PART_MAX, nonce_of, shown
 from channels.text import split

@@ -163,7 +163,7 @@ PARALLELS = frozenset(
         "text_forms",
         "thread_history",
     }
-    | {"buttons", "slash_commands", "updates", "user_directory"}
+    | {"buttons", "message_content", "slash_commands", "updates", "user_directory"}
 )
 """Modules with the same task for different platforms."""
 

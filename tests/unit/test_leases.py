@@ -7,8 +7,8 @@ from typing import Any
 import anyio
 import pytest
 
+from channels import leader_election as lease
 from channels.leader_election import Leader, Lease, LeaseTerms
-from channels.leader_election import leader as lease
 from daemon.config import QueueConfig
 from daemon.errors import BusUnavailable, LeaseLost, LockLost
 from daemon.testing import ManualClock

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from channels.discord import api_outcome as discord
+from channels.discord import api_types as discord
 from channels.outbox.retry_schedule import REST_MAX_S, rest_s
 from channels.slack import api_types as slack
 from channels.telegram import api_types as telegram

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prompt_toolkit.utils import get_cwidth
 
-from channels.conversation.conversation import reason
+from channels.conversation import reason
 from channels.terminal.markdown import COLUMNS_MIN, rendered, wrapped
 from channels.terminal.screen import ScreenDraft
 from channels.terminal.terminal_style import for_output, look_of

@@ -1,4 +1,4 @@
-"""``/api/sessions/<session>``: shows, renames, pins, archives and deletes a session; ``…/join`` joins its memory."""
+"""``/api/sessions/<session>``: shows, renames, archives, deletes and branches a session, and joins its memory."""
 
 import datetime as dt
 import secrets
@@ -18,11 +18,13 @@ from channels.web.access.request_operator import Operator
 from channels.web.error_response import problem
 from channels.web.message_endpoints import MessageEndpoints
 from channels.web.ordered_jobs import OrderedJobs
+from channels.web.rate_limit import check_channel
 from channels.web.request_params import decoded, json_response, session_in_path
 from channels.web.session.session_list import SessionRows
 from channels.web.site import Site
 from daemon.access import Pauses, is_listed
 from daemon.clock import stamp
+from daemon.errors import NoSuchTranscript
 from daemon.forget import ForgetOrder, scopes_with
 from daemon.heartbeat import agent_lives
 from daemon.memory.memory_merge import home_of
@@ -31,6 +33,7 @@ from daemon.scope import person_scope
 from daemon.services import FILLING, PREVIEW, load
 from daemon.session import SessionLabels, SessionReader, SessionState, pending_of
 from daemon.sessionkey import SessionKey
+from daemon.transcripts import Branches
 
 PARTS = 4
 """Of the address ``/api/sessions/<session>``."""
@@ -254,3 +257,40 @@ def _parts(found: dict[str, Any]) -> list[dict[str, Any]]:
     for name, (first, upto) in found["stretches"].items():
         parts.append({"name": name, "tokens": tokens[name], "text": "", "first": first, "upto": upto})
     return parts
+
+
+# ``…/branch``: a new conversation with the messages up to one turn of an older one.
+
+BRANCH_FORM = 'Send {"index": N} with the index of a message. The "title" field is optional.'
+
+
+class _Branch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The body of the request."""
+
+    index: Annotated[int, Meta(ge=0, le=2**53)]
+    """Of a message of the last turn that the new conversation contains."""
+    title: Annotated[str, Meta(max_length=TITLE_MAX_CHARS)] = ""
+
+
+class Branching:
+    """The endpoint of one site."""
+
+    def __init__(self, site: Site) -> None:
+        process = site.process
+        self._site = site
+        self._branches = Branches(process.bus, process.archive, process.transcripts)
+        self._labels = SessionLabels(process.bus)
+
+    async def branch(self, request: Request) -> Response:
+        """Make the new session; 201 with its key."""
+        wanted = await decoded(request, _Branch, BRANCH_FORM)
+        session = str(check_channel(session_in_path(request, self._site.name), self._site.name))
+        async with audited(request, "session.branch", session) as doing:
+            try:
+                made = await self._branches.branch(session, wanted.index)
+            except NoSuchTranscript as error:
+                doing.outcome = "no message"
+                return problem(404, "no_message", str(error))
+            if wanted.title:
+                await self._labels.rename(made.session, wanted.title)
+        return json_response({"session": made.session, "first": made.first, "head": made.upto}, 201)
