@@ -4,6 +4,7 @@ Each chat's replies stay in order, chats take turns, and a chat that waits for a
 """
 
 import heapq
+import math
 import random
 from collections import deque
 from dataclasses import dataclass, field
@@ -95,7 +96,7 @@ DOUBLINGS_MAX = 30
 
 def rest_s(failures: int, queue: QueueConfig, *, told_s: float | None = None) -> float:
     """Seconds until a reply is tried again: as told, else doubling with each failure, with jitter."""
-    if told_s is not None:
+    if told_s is not None and not math.isnan(told_s):
         return min(max(told_s, 0.0), REST_MAX_S)
     # Chats that failed together must not return as one.
     doubled: float = queue.backoff_min_s * 2 ** min(failures, DOUBLINGS_MAX)

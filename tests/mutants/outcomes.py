@@ -105,6 +105,12 @@ MUTANTS = (
         "channels/outbox/retry_schedule.py",
         "unit/test_outcomes.py",
         (
+            "A rest that is no number does not stop the rests behind it.",
+            "if told_s is not None and not math.isnan(told_s):",
+            "if told_s is not None:",
+            "test_a_rest_that_is_no_number_is_none_that_was_told",
+        ),
+        (
             "A reply rests an hour at most.",
             "return min(max(told_s, 0.0), REST_MAX_S)",
             "return max(told_s, 0.0)",

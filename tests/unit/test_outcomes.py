@@ -122,6 +122,11 @@ def test_a_reply_rests_as_long_as_told_and_an_hour_at_most(told_s: float, rest: 
     assert rest_s(3, QueueConfig(), told_s=told_s) == rest
 
 
+def test_a_rest_that_is_no_number_is_none_that_was_told() -> None:
+    # It would never be over, and no chat that rests behind it would have its turn.
+    assert 0 < rest_s(0, QueueConfig(), told_s=float("nan")) <= QueueConfig().backoff_max_s
+
+
 @each_row("failures, rest", [(0, 1.0), (1, 2.0), (4, 16.0), (5, 30.0), (100_000, 30.0)])
 def test_a_reply_that_is_told_nothing_rests_twice_as_long_each_time_up_to_the_longest(
     monkeypatch: pytest.MonkeyPatch, failures: int, rest: float
