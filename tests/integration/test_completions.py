@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from openai import APIError, APIStatusError, AsyncOpenAI, NotFoundError
 
+from channels.conversation import Conversation
 from channels.web.completions import completion_answer as answers
 from channels.web.completions.completion_request import asked
 from channels.web.service import serve
@@ -192,6 +193,74 @@ async def test_a_stream_contains_no_text_of_the_answer_to_an_earlier_message(pro
 
     assert texts["two"] == "second answer"
     assert texts["one"].strip() == ("first answer " * 8).strip()
+
+
+async def test_of_two_clients_at_once_each_gets_only_the_text_of_its_own_answer(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Both looked at the session while nothing was pending: the second one took the first answer for its own.
+    script = [Say("first answer " * 8, delay_s=0.05), Say("second answer")]
+    texts: dict[str, str] = {}
+    accepted, send = anyio.Event(), Conversation.send
+
+    async def sent(conversation: Conversation, text: str, **more: Any) -> Any:
+        if text == "two":
+            await accepted.wait()
+        outcome = await send(conversation, text, **more)
+        accepted.set()
+        return outcome
+
+    monkeypatch.setattr(Conversation, "send", sent)
+    async with site_of(process, script) as site:
+
+        async def ask(name: str) -> None:
+            stream = await site.ask(name, stream=True)
+            texts[name] = "".join([chunk.choices[0].delta.content or "" async for chunk in stream])
+
+        async with anyio.create_task_group() as tg:
+            tg.start_soon(ask, "two")
+            tg.start_soon(ask, "one")
+
+    assert texts["one"].strip() == ("first answer " * 8).strip()
+    assert texts["two"] == "second answer"
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_a_client_that_disconnects_leaves_a_turn_that_is_answered_once_and_the_next_request_its_own(
+    process: Process, streamed: bool
+) -> None:
+    async with site_of(process, [Say("slow " * 30, delay_s=0.05), Say("second")]) as site:
+        async with anyio.create_task_group() as tg:
+
+            async def left() -> None:
+                found = await site.ask("one", stream=streamed)
+                async for _ in found:
+                    pass
+
+            tg.start_soon(left)
+            await site.model.asked.wait()
+            tg.cancel_scope.cancel()
+        again = await site.ask("two")
+
+        assert again.choices[0].message.content == "second"
+        assert [said for role, said in await site.log("web:openai") if role == "assistant"] == ["slow " * 30, "second"]
+
+
+async def test_a_stop_ends_a_request_that_waits_for_its_answer(process: Process) -> None:
+    reasons: list[int] = []
+    async with site_of(process, [Say("never " * 200, delay_s=1.0)]) as site, anyio.create_task_group() as tg:
+
+        async def ask() -> None:
+            try:
+                await site.ask("one")
+            except APIStatusError as error:
+                reasons.append(error.status_code)
+
+        tg.start_soon(ask)
+        await site.model.asked.wait()
+        site.process.stopping.set()
+
+    assert reasons == [503]
 
 
 @each_row(

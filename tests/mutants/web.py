@@ -539,6 +539,12 @@ MUTANTS = (
         "channels/web/completions/completion_answer.py",
         "integration/test_completions.py",
         (
+            "Of two clients at once, each gets only its own answer.",
+            "not state.waiting and all(message.id == accepted.id for message in pending)",
+            "not state.waiting",
+            "test_of_two_clients_at_once_each_gets_only_the_text_of_its_own_answer",
+        ),
+        (
             "A stream contains no text of another message's answer.",
             "self._is_next, self._first = not state.waiting, state.head",
             "self._is_next, self._first = True, state.head",

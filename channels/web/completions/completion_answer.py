@@ -13,7 +13,7 @@ import msgspec
 
 from channels.conversation import AnswerProgress, Conversation, ConversationEntry, Shown, settled_by
 from daemon.events import Attachment, Notice
-from daemon.session import SessionReader
+from daemon.session import SessionReader, pending_of
 from daemon.traces import Trace
 
 # What a client gets: one object, or the chunks of a stream.
@@ -138,9 +138,12 @@ class CompletionAnswer:
     async def ask(self, text: str, message_id: str, files: tuple[Attachment, ...] = ()) -> None:
         """Send the message; errors as for ``Conversation.send``. The answer to a repeated one may exist already."""
         state = await self._reader.state(self.session)
-        self._is_next, self._first = not state.waiting, state.head
+        self._first = state.head
         accepted = await self._conversation.send(text, message_id=message_id, files=files)
         self.message_id = accepted.id
+        # Another client's message may have been accepted since the state was read.
+        pending = await pending_of(self._conversation.process.bus, self.session, limit=1)
+        self._is_next = not state.waiting and all(message.id == accepted.id for message in pending)
         self._known = await self._conversation.answer_to(accepted.id) if accepted.status == "duplicate" else None
 
     async def follow(self, write: Write | None = None) -> str:
