@@ -224,6 +224,31 @@ def test_a_server_for_voice_messages_is_tested_and_saved(visit: Visit, millpond:
     assert written["speech"] == {"name": "tts-1", "voice": "alloy", "base_url": audio.base_url, "api_key": ""}
 
 
+def test_servers_that_fail_in_a_test_can_be_saved_all_the_same(
+    visit: Visit, millpond: Pond, portal: BlockingPortal
+) -> None:
+    visit.forgive("422")
+    with portal.wrap_async_context_manager(fake_openai(lambda _body: Failure(401, "no"))) as server:
+        page = visit.open("/settings/bots")
+        page.get_by_label("Address of a server with an OpenAI-compatible audio API").fill(server.base_url)
+        page.get_by_label("Speech-to-text model for voice messages").fill("whisper-9")
+        page.get_by_label("Text-to-speech model for spoken answers").fill("")
+        page.locator("form").filter(has_text="Text-to-speech model for spoken answers").get_by_role("button").click()
+        page.get_by_role("button", name="Save anyway").click()
+        expect(page.locator("#toasts")).to_contain_text("The settings were saved.")
+        expect(page.get_by_role("button", name="Save anyway")).to_be_hidden()
+        page.reload()
+        page.get_by_label("Provider", exact=True).select_option("searxng")
+        page.get_by_label("Your SearXNG server address").fill(server.base_url)
+        page.locator("form").filter(has_text="Your SearXNG server address").get_by_role("button").click()
+        page.get_by_role("button", name="Save anyway").click()
+        expect(page.locator("#toasts")).to_contain_text("The settings were saved.")
+
+    written = tomllib.loads((millpond.folder / "millpond.toml").read_text())["bots"]["pond"]
+    assert written["transcription"]["name"] == "whisper-9"
+    assert written["web"]["search_url"] == server.base_url
+
+
 def test_a_bot_is_created_and_deleted(visit: Visit) -> None:
     visit.forgive("422")
     page = visit.open("/settings/bots")

@@ -122,13 +122,7 @@ function showModel(view, settings) {
     async onsubmit() {
       const given = answers();
       fill(result, h("p.soft", null, t("Testing {model}…", {model: given.name})));
-      let tried;
-      try {
-        tried = await post("/api/settings/model", given, view.signal);
-      } catch (error) {
-        fill(result, error.code === "model_failed" && press(t("Save anyway"), () => form.run(() => save(given))));
-        throw error;
-      }
+      const tried = await tested(form, result, () => post("/api/settings/model", given, view.signal), () => save(given));
       url.value = tried.url;
       fill(result, h("p.good", null, t("The model responded to the test message.")), findings(tried.findings));
       await save({...given, url: tried.url});
@@ -146,6 +140,25 @@ function showModel(view, settings) {
       form.element, known, result),
     h("p.soft.small", null, parts("Your settings are saved in {file}. A backup of the previous version is kept in the same folder. Keys are saved in separate files and are never displayed.", {file: h("code", null, settings.file)})),
   ];
+}
+
+/** The codes of a test in which a server failed. */
+const FAILED = new Set(["model_failed", "search_failed"]);
+
+/** The result of a test. If the server fails, a button below the form saves the settings all the same. */
+async function tested(form, result, test, save) {
+  try {
+    const found = await test();
+    fill(result);
+    return found;
+  } catch (error) {
+    const anyway = async () => {
+      await save();
+      fill(result);
+    };
+    fill(result, FAILED.has(error.code) && press(t("Save anyway"), () => form.run(anyway)));
+    throw error;
+  }
 }
 
 /** The value of a field for a secret: null keeps the one that is set. */
@@ -209,14 +222,13 @@ function webForm(view, bot, web) {
     submit: t("Test and save"),
     async onsubmit() {
       const given = {bot, search: search.value, url: url.value.trim(), key: typed(key, web.key_set), fetch: fetch.checked};
-      await post("/api/settings/web", given, view.signal);
-      await post("/api/settings/web", {...given, digest: view.settings.digest}, view.signal);
-      key.value = "";
-      toast(t("The settings were saved."));
-      await view.renew();
+      const save = () => saved(view, "/api/settings/web", given, key);
+      await tested(form, result, () => post("/api/settings/web", given, view.signal), save);
+      await save();
     },
   });
-  return form.element;
+  const result = h("div.stack", {"aria-live": "polite"});
+  return [form.element, result];
 }
 
 /** The form for the server that transcribes voice messages and speaks answers. */
@@ -235,15 +247,22 @@ function voiceForm(view, bot, voice) {
     submit: t("Test and save"),
     async onsubmit() {
       const given = {bot, url: url.value.trim() || "-", key: typed(key, voice.key_set), transcription: transcription.value, speech: speech.value, voice: name.value};
-      const tried = await post("/api/settings/voice", given, view.signal);
+      const save = () => saved(view, "/api/settings/voice", given, key);
+      const tried = await tested(form, result, () => post("/api/settings/voice", given, view.signal), save);
       for (const each of tried.findings) toast(each);
-      await post("/api/settings/voice", {...given, digest: view.settings.digest}, view.signal);
-      key.value = "";
-      toast(t("The settings were saved."));
-      await view.renew();
+      await save();
     },
   });
-  return form.element;
+  const result = h("div.stack", {"aria-live": "polite"});
+  return [form.element, result];
+}
+
+/** Save the answers of a form without another test. */
+async function saved(view, path, given, key) {
+  await post(path, {...given, digest: view.settings.digest}, view.signal);
+  key.value = "";
+  toast(t("The settings were saved."));
+  await view.renew();
 }
 
 /** A field of `PUT /api/settings`; `kind` is a list of choices, or "text", "number", "flag" or "lines". */
