@@ -260,6 +260,8 @@ class Notice(msgspec.Struct, frozen=True, kw_only=True, tag="notice"):
     time: str
     message_id: str = ""
     attachments: tuple[Attachment, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    """As in ``Reply``."""
 
 
 class Live(msgspec.Struct, frozen=True, kw_only=True, tag="delta"):

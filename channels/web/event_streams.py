@@ -282,7 +282,8 @@ class EventViewer:
             self._noticed = stream_id.decode()
             notice = _decode_notice(dict(pairs(fields))[b"notice"])
             if notice.time > since:
-                data = {"notice": self._noticed, **_fields(notice, "kind", "text", "time", "message_id", "attachments")}
+                names = ("kind", "text", "time", "message_id", "attachments", "choices")
+                data = {"notice": self._noticed, **_fields(notice, *names)}
                 await self._write(event_of("notice", data))
 
     async def _last_time(self, state: SessionState) -> str:

@@ -75,7 +75,8 @@ async def tell(host: JobHost, to: NotifiedChat, text: str, *, name: str, choices
     """
     keys, partition = host.bus.keys, host.bus.keys.partition(to.session)
     said = f"{to.session}#{name}"
-    notice = Notice(kind="aside", text=text, time=stamp(host.clock.now()), message_id=to.message_id)
+    now = stamp(host.clock.now())
+    notice = Notice(kind="aside", text=text, time=now, message_id=to.message_id, choices=choices)
     reply = Reply(id=said, session=to.session, turn=0, text=text, correlation=to.correlation, choices=choices)
     status: bytes = await host.bus.run(
         TELL,

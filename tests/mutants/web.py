@@ -30,6 +30,28 @@ _READER = "test_a_link_is_shown_where_one_person_reads"
 
 MUTANTS = (
     *mutants_of(
+        "channels/web/session/choice_endpoint.py",
+        "integration/test_web_choices.py",
+        (
+            "Only the person who was asked chooses.",
+            'choice.who not in ("", sender)',
+            "not sender",
+            "test_a_question_is_answered_once_by_whoever_may_answer_it",
+        ),
+        (
+            "Whoever may not use the command does not use the question up.",
+            "or not may(bot, inbound, inbound.command):",
+            "or not bot:",
+            "test_a_refused_press_leaves_the_question_to_an_administrator",
+        ),
+        (
+            "A question is answered once.",
+            "answer_id(wanted.notice), sender",
+            '"", sender',
+            "test_a_question_is_answered_once_by_whoever_may_answer_it",
+        ),
+    ),
+    *mutants_of(
         "channels/web/static.py",
         _GUARD_TESTS,
         (

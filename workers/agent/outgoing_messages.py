@@ -70,7 +70,11 @@ class OutgoingMessages:
     def _said(self, chat: SessionKey, call: str, saying: Saying, *, scope: str) -> Said:
         session, attachments = str(chat), tuple(saying.attachments)
         notice = Notice(
-            kind="message", text=saying.text, time=stamp(self._process.clock.now()), attachments=attachments
+            kind="message",
+            text=saying.text,
+            time=stamp(self._process.clock.now()),
+            attachments=attachments,
+            choices=saying.choices,
         )
         reply = Reply(
             id=saying_id(self._claim, call, session),

@@ -23,7 +23,14 @@ def word_of(
 ) -> SessionNotice:
     """The word ``text`` about ``inbound``, with the files and choices of ``outcome``."""
     given = outcome or NOTHING
-    notice = Notice(kind=kind, text=text, time=time, message_id=inbound.id, attachments=given.attachments)
+    notice = Notice(
+        kind=kind,
+        text=text,
+        time=time,
+        message_id=inbound.id,
+        attachments=given.attachments,
+        choices=given.choices,
+    )
     reply = None
     if inbound.delivery == "push":
         # No number alone: the replies of turns are named by a head, and this must not be taken for one of them.

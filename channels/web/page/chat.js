@@ -274,7 +274,11 @@ export class Chat extends HTMLElement {
     }
     this.dropSent(message);
     const had = this.list.querySelector(`[data-index="${message.index}"]`);
-    for (const notice of this.tail.querySelectorAll(".notice")) if (notice.dataset.time < message.time) this.list.append(notice);
+    for (const notice of this.tail.querySelectorAll(".notice")) {
+      if (notice.dataset.time >= message.time) continue;
+      if (notice.matches(".message[data-notice]")) this.choices(({close}) => close(notice)); // its turn is over
+      this.list.append(notice);
+    }
     const [made] = this.drawn([message]);
     had ? had.replaceWith(made) : this.list.append(made);
     if (!this.list.children.length || this.upto === 0) this.first = Math.min(this.first, message.index);
@@ -340,14 +344,21 @@ export class Chat extends HTMLElement {
     this.showBusy();
   }
 
-  notice({kind, text, time, message_id: id, attachments = []}) {
+  notice({notice, kind, text, time, message_id: id, attachments = [], choices = []}) {
     const asked = id ? this.outbox?.settle(id) : null;
+    if (id?.startsWith("choice-")) this.choices(({settle}) => settle(this, id));
     if (kind === "message" && [...this.list.querySelectorAll(".sent")].some((each) => each.said === text)) return;
     const element = noticeElement({kind, text, time, attachments}, asked, this.feed.session);
     this.tail.insertBefore(element, this.preview?.element ?? null);
     this.spoken.textContent = text.slice(0, SPOKEN);
+    if (choices.length && !this.foreign) this.choices(({offer}) => offer(this, element, {notice, choices}));
     this.showEmpty();
     this.showBusy();
+  }
+
+  /** Do something about the choices of a question, in order; without them, the text of the question names the commands. */
+  choices(act) {
+    import("/page/choices.js").then(act, console.warn);
   }
 
   missing({first, upto, reason}) {

@@ -74,6 +74,8 @@ export default {
   "reminder.pause": "暂停提醒",
   "reminder.resume": "恢复提醒",
 
+  "error:choice_old": "这个按钮属于以前的问题，已经失效。",
+  "error:choice_not_yours": "你不能使用这个按钮。",
   "error:bad_request": "请求的格式不正确。请重新加载页面再试。",
   "error:bad_message": "消息是空的，或者消息 ID 太长。",
   "error:bad_session": "对话的名称无效。",

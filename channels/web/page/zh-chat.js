@@ -16,6 +16,11 @@ export default {
   "live": "已连接",
   "connecting…": "正在连接…",
 
+  "Answers to this question": "这个问题的选项",
+  "Choices: {choices}": "选项：{choices}",
+  "You chose: {choice}": "你选择了：{choice}",
+  "This question has been answered.": "这个问题已有答复。",
+
   "Write a message": "写一条消息",
   "Message": "消息",
   "Commands": "命令",

@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from channels.web.access import Only
 from channels.web.message_endpoints import MessageEndpoints
+from channels.web.session.choice_endpoint import ChoiceEndpoint
 from channels.web.session.reminder_endpoints import ReminderEndpoints
 from channels.web.session.session_endpoints import Branching, PendingEndpoint, PromptEndpoints, SessionEndpoints
 from channels.web.session.session_files import SessionFiles
@@ -48,6 +49,7 @@ def session_routes(site: Site, messages: MessageEndpoints, only: Only) -> list[R
         Route(f"{OF_SESSION}/file", only(files.read)),
         Route(f"{OF_SESSION}/file", only(files.upload), methods=["POST"]),
         Route("/api/trace/{name:path}", only(turns.trace)),
+        Route(f"{OF_SESSION}/choice", only(ChoiceEndpoint(site, messages).choose), methods=["POST"]),
         Route(f"{OF_SESSION}/branch", only(Branching(site).branch), methods=["POST"]),
         Route(f"{OF_SESSION}/join", only(changing.join), methods=["POST"]),
         # Last: the router does not know that the key of a session has no /.
