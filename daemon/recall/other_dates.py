@@ -53,6 +53,8 @@ _SPAN = re.compile(
     + "|(?P<ja>一昨日|先週|先月)",
     re.IGNORECASE,
 )
+_may_name_day = re.compile("[a-zA-Z\u00c0-\u04ff\uac00-\ud7af]|一昨日|先[週月]").search
+"""Whether a text can be in one of the languages. Chinese text without foreign words is not."""
 _MONTHS = {language: _LANGUAGES[language][2].split("|") for language in ("de", "fr")}
 _WEEKDAYS = {
     "de": ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
@@ -104,6 +106,8 @@ _BACK = {"vorletzte": 2, "diese": 0}
 
 def other_spans(text: str, now: dt.datetime) -> Iterator[Span]:
     """The dates in ``text``."""
+    if not _may_name_day(text):
+        return
     for found in _SPAN.finditer(text):
         if days := parsed(found[0], str(found.lastgroup), now):
             is_relative = not any(map(str.isdigit, found[0]))

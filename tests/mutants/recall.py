@@ -262,6 +262,18 @@ MUTANTS = (
             "return False",
             "test_a_message_about_yesterday_is_found_by_the_day_of_which_it_speaks",
         ),
+        (
+            "A message of the named day may stand beside a hit without a word of the question.",
+            " or _is_within(chunk.time, self._short)",
+            "",
+            "test_a_message_of_the_named_day_that_has_no_word_of_the_question_is_found_beside_a_hit",
+        ),
+        (
+            "The messages of a named day are found without words of the question.",
+            "if self._short and self._needs_days(limit, min_score, weights, mean):",
+            "if False:",
+            "test_a_question_that_names_only_days_finds_what_says_most_of_them",
+        ),
     ),
     *mutants_of(
         "daemon/recall/index/ranking.py",
@@ -277,6 +289,12 @@ MUTANTS = (
             "if not time or len(shared) < EVENT_SHARE * len(event.terms):",
             "if not time:",
             "test_days_beside_an_event_that_nobody_mentioned_are_no_days",
+        ),
+        (
+            "Messages of a named day are read before others with the same words.",
+            "counted[row] *= DATED",
+            "counted[row] *= 1",
+            "test_messages_of_a_named_day_are_read_before_the_many_of_the_days_behind_it",
         ),
     ),
     *mutants_of(

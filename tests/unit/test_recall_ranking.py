@@ -235,6 +235,30 @@ def test_talk_beside_a_good_hit_does_not_come_before_the_hit() -> None:
     assert best.startswith(f"ann: {said[0]}")
 
 
+def test_a_message_of_the_named_day_that_has_no_word_of_the_question_is_found_beside_a_hit() -> None:
+    day = f"{NOW - dt.timedelta(days=1):%Y-%m-%d}"
+    told = [(f"{day}T18:00:00.000Z", "I cooked bream."), (f"{day}T18:01:00.000Z", "It was far too salty.")]
+    told += [(f"2026-{5 + at // 28:02}-{at % 28 + 1:02}T18:00:00.000Z", "I cooked rice.") for at in range(100)]
+    told += [(f"{time[:14]}30{time[16:]}", "It was fine.") for time, _ in told[2:]]
+    index, chunks = Index.in_memory(forgets=0), list[Chunk]()
+    for number, (time, text) in enumerate(sorted(told)):
+        chunks += message_chunks(text, session="web:ann", index=number, time=time)
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
+
+    scored = index.ask(lambda found: ranked(found, query_terms("What did I cook yesterday?", NOW), limit=30))
+
+    assert [chunks[row - 1].text for row, _ in scored[:2]] == ["I cooked bream.", "It was far too salty."]
+    assert {chunks[row - 1].text for row, _ in scored[2:]} == {"I cooked rice."}
+    index.close()
+
+
+def test_messages_of_a_named_day_are_read_before_the_many_of_the_days_behind_it() -> None:
+    told = [(f"{NOW - dt.timedelta(days=1):%Y-%m-%d}T18:00:00.000Z", "Cooked bream.")]
+    told += [(f"{NOW:%Y-%m-%d}T{at // 60:02}:{at % 60:02}:00.000Z", f"Cooked rice for {at}.") for at in range(320)]
+
+    assert _found("What did I cook yesterday?", told)[0].startswith("ann: Cooked bream.")
+
+
 def _found(query: str, told: list[tuple[str, str]]) -> list[str]:
     """The snippets of hits among messages with their times."""
     index, chunks = Index.in_memory(forgets=0), list[Chunk]()

@@ -58,7 +58,7 @@ BEHIND_MAX = 1_000
 TRIES = 3
 """How often an index is opened that is deleted by others or damaged."""
 
-WIDER = 3
+WIDER = 2
 """So many times as many rows are ranked as hits are wanted: some say the same."""
 
 _T = TypeVar("_T")

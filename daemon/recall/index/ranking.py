@@ -6,7 +6,6 @@ closely, as BM25 does it. In FTS5 itself ranking costs some microseconds for eac
 """
 
 import datetime as dt
-import heapq
 import math
 import sqlite3
 from collections import defaultdict
@@ -20,7 +19,7 @@ from msgspec.structs import replace
 from daemon.recall.dates import DateRange, ranges_of_days, spans_in, with_following
 from daemon.recall.evidence import common_terms
 from daemon.recall.index.index_files import ONE_OF
-from daemon.recall.index.scoring import Scoring, weight_of
+from daemon.recall.index.scoring import DATED, Scoring, weight_of
 from daemon.recall.person_names import NAMES_MAX, is_pronounced, surnames_of
 from daemon.recall.search_results import InPrompt
 from daemon.recall.search_terms import UNITS, Query, match_expression, query_terms, says_something
@@ -262,27 +261,27 @@ def _closely(
     # Of one word alone all count the same, and the newest are looked at.
     rows_max = ROWS_DATED_MAX if asked.dates else ROWS_MAX if len(postings) > 1 else most
     counted = _counted(connection, postings, most, min_score=min_score, rows_max=rows_max, held=held)
+    for dates in (asked.dates, map(with_following, asked.dates)):  # the days themselves count twice
+        for row in map(str, {*_dated(connection, dates)}):
+            if row in counted:
+                counted[row] *= DATED
     order = sorted(counted, key=counted.__getitem__, reverse=True)
-    rows = {int(row) for row in order[:most]}
-    if asked.dates:
-        dated = [row for row in _dated(connection, map(with_following, asked.dates)) if not _is_held(row, held)]
-        with_words = heapq.nlargest(
-            most, (row for row in dated if str(row) in counted), key=lambda row: counted[str(row)]
-        )
-        short = [date for date in asked.dates if not date.is_long]
-        alone = _dated(connection, short, DATED_MAX) if short else []
-        rows |= {*with_words, *(row for row in alone if not _is_held(row, held))}
-    last = _one(connection, "SELECT max(id) FROM chunk")
     docs = {posting.term: posting.docs for posting in postings}
+    short = [date for date in asked.dates if not date.is_long]
     scoring = Scoring(
-        connection, docs, asked, last=last, in_turn=prompt is not None, is_held=lambda row: _is_held(row, held)
+        connection,
+        docs,
+        asked,
+        in_turn=prompt is not None,
+        is_held=lambda row: _is_held(row, held),
+        days=lambda: _dated(connection, short, DATED_MAX),
     )
-    scoring.add(rows)
+    scoring.add(int(row) for row in order[:most])
     for at in range(most, min(len(order), REPEATED_MAX), most):
         if not scoring.are_mostly_repeated:
             break
-        scoring.add({int(row) for row in order[at : at + most]})
-    return scoring.best(limit)
+        scoring.add(int(row) for row in order[at : at + most])
+    return scoring.best(limit, min_score=min_score)
 
 
 def _is_held(row: int, held: _Held) -> bool:

@@ -4,7 +4,7 @@ import datetime as dt
 import math
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -88,9 +88,9 @@ class Scoring:
         docs: Mapping[str, int],
         asked: Query,
         *,
-        last: int,
         in_turn: bool,
         is_held: Callable[[int], bool],
+        days: Callable[[], Iterable[int]],
     ) -> None:
         """No chunk is scored yet.
 
@@ -98,10 +98,11 @@ class Scoring:
             connection: of the index.
             docs: by term of the query, the number of chunks that contain it.
             asked: the query.
-            last: the number of all chunks.
             in_turn: as for ``Evidence``.
             is_held: whether the prompt already contains a row. Such a row is not scored.
+            days: gives rows of the query's days, with or without words of the query.
         """
+        self._days = days
         self._is_held = is_held
         self._connection = connection
         self._docs = {f" {term} ": count for term, count in docs.items()}
@@ -110,7 +111,7 @@ class Scoring:
         self._zone = asked.now and asked.now.tzinfo
         self._asks_for_first = asks_for_first(asked.text)
         self._short = [date for date in asked.dates if not date.is_long]
-        self._last = last
+        self._last: int = connection.execute("SELECT max(id) FROM chunk").fetchone()[0] or 0
         self._evidence = Evidence(asked.text, in_turn=in_turn)
         self._chunks: dict[int, _Chunk] = {}
         self._scores: dict[int, float] = {}
@@ -120,25 +121,33 @@ class Scoring:
         """Whether most of the chunks so far are no evidence."""
         return 2 * sum(not chunk.worth for chunk in self._chunks.values()) > len(self._chunks)
 
-    def add(self, rows: Collection[int]) -> None:
-        """Read chunks by their rows."""
-        records = self._connection.execute(f"{_SELECT} {ONE_OF}", (json.encode(list(rows)).decode(),))
+    def add(self, rows: Iterable[int]) -> None:
+        """Read chunks by their rows; those that were read before stay as they are."""
+        wanted = json.encode([row for row in rows if row not in self._chunks]).decode()
+        records = self._connection.execute(f"{_SELECT} {ONE_OF}", (wanted,))
         for row, time, terms, about, file, kind, speaker, form, text in records:
             worth = self._evidence.worth(form, terms)
             is_dated = bool(self._dates) and self._is_dated(time, text)
             self._chunks[row] = _Chunk(file, kind, time, speaker, form, f" {terms} ", f" {about} ", worth, is_dated)
 
-    def best(self, limit: int) -> list[tuple[int, float]]:
-        """Up to ``limit`` rows with their scores relative to the best, the best first, of equal ones the newer."""
+    def best(self, limit: int, *, min_score: float) -> list[tuple[int, float]]:
+        """Up to ``limit`` rows with their scores relative to the best, the best first, of equal ones the newer.
+
+        Rows with less than ``min_score`` may be missing.
+        """
         weights, mean = self._weights(), self._mean_length()
-        dated_alone = max((weight for _, weight in weights), default=1.0) * DATED_ALONE
-        said = self._information(mean) if self._short else {}
         for row, chunk in self._chunks.items():
-            score = self._score(chunk, weights, mean, said.get(row))
-            self._scores[row] = score or dated_alone * said.get(row, 0.0)
+            self._scores[row] = self._score(chunk, weights, mean)
+        if self._short and self._needs_days(limit, min_score, weights, mean):
+            self.add(row for row in self._days() if not self._is_held(row))
+            weights, mean = self._weights(), self._mean_length()
+            dated_alone, said = DATED_ALONE * _most_of(weights), self._information(mean)
+            for row, chunk in self._chunks.items():
+                score = self._score(chunk, weights, mean, said.get(row))
+                self._scores[row] = score or dated_alone * said.get(row, 0.0)
         top = sorted(self._scores, key=self._scores.__getitem__, reverse=True)[:limit]
         near = {row + step for row in top[:NEAR_ROWS] for step in (-2, -1, 1, 2)} - self._chunks.keys()
-        self.add([row for row in near if not self._is_held(row)])
+        self.add(row for row in near if not self._is_held(row))
         for row in near & self._chunks.keys():
             self._scores[row] = self._score(self._chunks[row], weights, mean)
         found = [
@@ -149,6 +158,17 @@ class Scoring:
         found = sorted((each for each in found if each[0] > 0), reverse=True)
         found = (_oldest_first(found) if self._asks_for_first else found)[:limit]
         return [(row, score / found[0][0]) for score, _, row in found]
+
+    def _needs_days(self, limit: int, min_score: float, weights: Sequence[tuple[str, float]], mean: float) -> bool:
+        """Whether messages of the query's days may be among the best without having any of its words in their text."""
+        most, others = DATED_ALONE * _most_of(weights), list[float]()
+        for row, chunk in self._chunks.items():
+            if _is_within(chunk.time, self._short) and not any(term in chunk.terms for term, _ in weights):
+                most = max(most, self._score(chunk, weights, mean, 1.0))
+            else:
+                others.append(self._scores[row] * chunk.worth)
+        others.sort(reverse=True)
+        return not others or most >= max(min_score * others[0], others[limit - 1] if len(others) >= limit else 0.0)
 
     def _weights(self) -> list[tuple[str, float]]:
         """What each term says, by the chunks that state something: many repetitions of a question say no more."""
@@ -206,18 +226,22 @@ class Scoring:
         return names_any(text, said, self._dates)
 
     def _from_neighbors(self, row: int, chunk: _Chunk) -> float:
-        """The largest share of a neighbor's score. A chunk without words of the query may only answer a question.
+        """The largest share of a neighbor's score.
 
+        A chunk without words of the query gets one only if it is of the query's days or answers a question.
         No chunk gets more than the score of its neighbor by it: talk beside a good hit is no better than the hit.
         """
         most, own = 0.0, self._scores[row]
         for step, share in _MESSAGE_SHARES if chunk.kind == "message" else _LINE_SHARES:
-            beside = self._scores.get(row + step, 0.0)
+            beside = self._scores.get(row + step)
+            if not beside:
+                continue
             score = min(share * beside, beside - own)
             if score <= most:
                 continue
             near = self._chunks[row + step]
-            if (own > 0 or (near.form in ASKING and step < 0)) and _belong_together(chunk, near, is_before=step < 0):
+            counts = own > 0 or (near.form in ASKING and step < 0) or _is_within(chunk.time, self._short)
+            if counts and _belong_together(chunk, near, is_before=step < 0):
                 most = score
         return most
 
@@ -245,8 +269,15 @@ def weight_of(term: str, docs: int, last: int) -> float:
     return weight * (SIGN_SHARE if len(term) == 1 else PAIR_SHARE)
 
 
+def _most_of(weights: Iterable[tuple[str, float]]) -> float:
+    return max((weight for _, weight in weights), default=1.0)
+
+
 def _is_within(time: str, dates: Iterable[DateRange]) -> bool:
-    return any(date.since <= time < date.until for date in dates)
+    for date in dates:  # noqa: SIM110 - twice as fast as any()
+        if date.since <= time < date.until:
+            return True
+    return False
 
 
 def _are_apart(one: str, other: str) -> bool:
