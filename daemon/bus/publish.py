@@ -255,7 +255,7 @@ def _full(status: bytes, inbound: Inbound, config: QueueConfig, *, first: bool) 
         pending = f"{ASIDES_MAX} unanswered commands" if aside else f"{config.waiting_max:,} unanswered messages"
         text = f"session {inbound.session} already has {pending}. Send the message again later."
     else:
-        text = f"the queue already holds {config.partition_max:,} unanswered messages. Send the message again later."
+        text = f"the queue already contains {config.partition_max:,} unanswered messages. Send the message again later."
     return SessionFull(text, retry_after_s=FULL_RETRY_S, first=first, everybody=status == b"busy")
 
 

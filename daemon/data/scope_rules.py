@@ -250,7 +250,7 @@ class CrossSlotRules:
                 owner=session,
             )
             text = (
-                f"the session and the memory do not match: the session's consolidated messages end before message "
+                f"the session's consolidated messages end before message "
                 f"{cursor} (of {head}), but the memory contains all messages before {upto}"
             )
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)

@@ -157,8 +157,8 @@ class Memories:
         """
         if entry.session != opened.session or entry.upto <= entry.first:
             raise ValueError(
-                f"messages {entry.first} to {entry.upto} of session {entry.session} are not a valid message range in "
-                f"session {opened.session}"
+                f"messages {entry.first} to {entry.upto} of session {entry.session} cannot be added to the memory that "
+                f"was opened for session {opened.session}"
             )
         scope, keys = opened.scope, self._bus.keys
         is_owed = is_owed or entry.kind == "raw"

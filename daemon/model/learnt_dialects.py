@@ -34,7 +34,7 @@ class LearntDialect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
         if self.window_tokens is not None:
             found.append(
                 f"the server rejected prompts larger than {self.window_tokens} tokens, so Millpond now keeps prompts "
-                f"for this model below that size; set model.context_window_tokens (now {model.context_window_tokens}) "
+                f"for this model below that size. Set model.context_window_tokens (now {model.context_window_tokens}) "
                 "to the model's real window"
             )
         if self.dialect and (words := _words(known_of(server_of(model)), self.dialect)):
@@ -43,7 +43,7 @@ class LearntDialect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 _WORDS = {
-    "limit": "the answer length limit is sent as {value}",
+    "limit": "the limit on the answer length is sent in the parameter {value}",
     "limit_most": "answers are limited to {value} tokens",
     "stream": "answers are not streamed",
     "usage": "stream_options is not sent",

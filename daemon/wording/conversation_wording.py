@@ -41,7 +41,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "identity_message_rule": " A person receives a file only if you send the file with the `message` tool.",
     "platform_posix": "Paths use / as the separator, and text files are encoded in UTF-8.",
-    "platform_windows": "Unix tools may be missing, and text files are encoded in UTF-8.",
+    "platform_windows": "Some Unix tools might be missing. Text files are encoded in UTF-8.",
     "skills_how": (
         "Before you use a skill, read its file with a file-reading tool, and then follow the instructions in the file."
     ),

@@ -29,10 +29,10 @@ async def test_a_model_that_can_do_everything_leaves_nothing_to_say() -> None:
 
 async def test_what_was_learnt_is_told() -> None:
     assert await found(Mistral()) == [
-        "requests are adapted to this server: the answer length limit is sent as max_tokens"
+        "requests are adapted to this server: the limit on the answer length is sent in the parameter max_tokens"
     ]
     assert await found(DeepSeek()) == [
-        "requests are adapted to this server: the answer length limit is sent as max_tokens"
+        "requests are adapted to this server: the limit on the answer length is sent in the parameter max_tokens"
     ]
 
 

@@ -103,7 +103,7 @@ def of_markdown(kind: str, path: str, text: str) -> Iterator[Sentence]:
     """Sentences of a page: paragraphs, headings, list items and table cells, without code and addresses of links."""
     for line, block in _blocks(text):
         plain = re.sub(r"(`[^`]*`)|</?[a-z][^>`]*>|\*\*", lambda found: found[1] or "", block)
-        shown = re.sub(r"!?\[([^]]*)\]\([^)]*\)", r"\1", plain)
+        shown = re.sub(r"!?\[((?:`[^`]*`|[^]`])*)\]\([^)]*\)", r"\1", plain)
         yield from split(kind, path, line, shown)
 
 
@@ -163,14 +163,23 @@ def _said(node: ast.AST) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):
-        return "".join(_part(value) for value in node.values)
+        shown: dict[str, list[str]] = {}
+        return "".join(_part(value, shown) for value in node.values)
     return ""
 
 
-def _part(value: ast.expr) -> str:
+def _part(value: ast.expr, shown: dict[str, list[str]]) -> str:
+    """Text, or a name in braces with a number if ``shown`` has the name for another value."""
     if isinstance(value, ast.FormattedValue):
         chosen = value.value.body if isinstance(value.value, ast.IfExp) else value.value
-        return _said(chosen) or "{" + (_name(chosen).strip("_") or "value") + "}"
+        if said := _said(chosen):
+            return said
+        name = _name(chosen).strip("_") or "value"
+        same = shown.setdefault(name, [])
+        if ast.unparse(chosen) not in same:
+            same.append(ast.unparse(chosen))
+        at = same.index(ast.unparse(chosen))
+        return "{" + name + (f"_{at + 1}" if at else "") + "}"
     return str(value.value) if isinstance(value, ast.Constant) else ""
 
 

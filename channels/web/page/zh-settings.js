@@ -71,7 +71,7 @@ export default {
   "Share of the daily limits reserved for memory": "每日限额中为记忆保留的比例",
   "Context window in tokens": "上下文窗口（token）",
   "Maximum answer length, in tokens": "最长的回答（token）",
-  "Maximum history length from the second model call of a turn onward, in tokens (0: no limit)": "一轮中后续调用的上下文预算（token，0 表示不限）",
+  "Maximum history length in tokens, from the second model call of a turn onward (0: no limit)": "一轮中后续调用的上下文预算（token，0 表示不限）",
   "The model supports images": "模型能看图片",
   "Price per million input tokens": "一百万输入 token 的价格",
   "Price per million cached input tokens": "一百万缓存输入 token 的价格",

@@ -219,7 +219,10 @@ def _prompt(sizes: dict[str, int]) -> list[str]:
     drawn = min(prompt, budget + budget // 4)
     parts = [Part(first=0, upto=drawn, look=SEEN), Part(first=drawn, upto=max(drawn, budget), look=FREE)]
     points = [(name.replace("_", " "), tokens) for name, tokens in sizes.items() if name != "prompt"]
-    return [f"next prompt, if nothing is removed: about {prompt:,} tokens of {budget:,}", *bar(parts, points)]
+    return [
+        f"size of the next prompt if nothing is removed: about {prompt:,} of {budget:,} tokens",
+        *bar(parts, points),
+    ]
 
 
 def _print_ranges(rows: Sequence[dict[str, Any]]) -> None:

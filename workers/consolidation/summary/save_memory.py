@@ -35,7 +35,7 @@ _FIELDS = {
         "The state of the conversation: what was accomplished, the current state, key decisions. Later prompts "
         "contain only this text, so include everything from the summary so far that is still true."
     ),
-    "memory_reason": "The reason, only if memory_update leaves out much of the current memory.",
+    "memory_reason": "The reason for the loss, if memory_update leaves out much of the current memory.",
 }
 REQUIRED = ("history_entry", "memory_update")
 
