@@ -526,11 +526,12 @@ async def test_audio_files_and_video_notes_are_transcribed(
 async def test_pictures_that_were_overheard_are_shown_to_who_is_asked_about_them(
     world: World, platform: Platform
 ) -> None:
-    """The newest three that a model can be shown; nothing else of what was not said to the bot is fetched."""
+    """The newest three that a model can be shown; nothing that is of no use to the bot is fetched."""
     platform.files = {str(number): PNG for number in range(9)}
     others = (
-        Attachment(kind="document", name="plan.pdf", source="d"),
-        VOICE,
+        Attachment(kind="video", name="plan.mp4", source="d"),
+        Attachment(kind="document", name="plan.pdf", source="d", size_bytes=10_000_001),
+        VOICE,  # without a server that hears it
         picture("huge", name="huge.png", size_bytes=4_000_000),
     )
     overheard = [
@@ -551,6 +552,40 @@ async def test_pictures_that_were_overheard_are_shown_to_who_is_asked_about_them
     ]
     assert sorted(platform.fetched) == ["2", "3", "4"]
     assert sum(part["type"] == "image_url" for part in last_user(model)) == 3
+
+
+async def test_recordings_and_documents_that_were_overheard_are_there_for_who_is_asked_about_them(
+    world: World, platform: Platform
+) -> None:
+    """The newest three of each: recordings as text, documents where the bot can read them."""
+    platform.files = {f"{kind}{number}": RECORDING for kind in "dv" for number in range(4)}
+    overheard = [
+        msgspec.structs.replace(
+            HUMS,
+            id=str(number),
+            at=f"{DAY}T08:5{number}:00Z",
+            attachments=(
+                Attachment(kind="document", name=f"{number}.pdf", source=f"d{number}"),
+                Attachment(kind="voice", source=f"v{number}"),
+            ),
+        )
+        for number in range(4)
+    ]
+    async with fake_openai([Plain(b'{"text": "My canary sings."}', "application/json")] * 3) as server:
+        world.configure(**listening(server.base_url))
+        await world.say("What was that?", overheard=tuple(overheard), chat="g", chat_kind="group")
+        log = await world.answered(ScriptedModel("A canary."), chat="g")
+
+    assert sorted(platform.fetched) == ["d1", "d2", "d3", "v1", "v2", "v3"]
+    assert content(log[0]) == "Bob hums"
+    for number in (1, 2, 3):
+        [name] = [each for each in world.inbox(GROUP) if f"-{number}-" in each]
+        document = f"[document: {number}.pdf, {len(RECORDING)} bytes, saved as inbox/{name}]"
+        assert content(log[number]) == f"Bob hums\n{document}\n[voice message] My canary sings."
+    assert len(world.inbox(GROUP)) == 9, "the documents, the recordings, and what was heard in them"
+    bob = ForgetOrder(whole="person", name="bob", scopes=("pond:person:phone:bob",), people=("phone:bob",), bot="pond")
+    assert (await world.forget(bob)).status == "done"
+    assert not world.inbox(GROUP)
 
 
 async def test_overheard_pictures_are_not_fetched_for_a_model_without_eyes(world: World, platform: Platform) -> None:

@@ -79,15 +79,15 @@ MUTANTS = (
         "workers/agent/file_intake.py",
         _CONTENT,
         (
-            "Only the newest overheard pictures are fetched.",
+            "Only the newest overheard files are fetched.",
             "islice(found, OVERHEARD_MAX)",
             "found",
             "test_pictures_that_were_overheard_are_shown_to_who_is_asked_about_them",
         ),
         (
             "Nothing is overheard for a model without eyes.",
-            "        if vision:\n            files +=",
-            "        if True:\n            files +=",
+            "if turn.kit.prompts.bot.model.vision:",
+            "if True:",
             "test_overheard_pictures_are_not_fetched_for_a_model_without_eyes",
         ),
     ),

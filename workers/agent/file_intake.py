@@ -157,7 +157,11 @@ FETCH_S = 30.0
 """One try at fetching one file: 20 MB at 6 Mbit/s."""
 
 OVERHEARD_MAX = 3
-"""Most pictures that are fetched of messages that were not addressed to the bot, for each message that was."""
+"""Most pictures, recordings and documents each that are fetched of messages that were not addressed to the bot, for
+each message that was."""
+
+OVERHEARD_MAX_BYTES = 10_000_000
+"""Largest such recording or document: nobody asked for it, and the turn waits for it."""
 
 FILES_MAX = 20
 """Most files of one turn: two albums."""
@@ -190,8 +194,9 @@ class FileIntake:
         """Fetch the files of the messages of ``turn``. Its entries describe them, its requests show the pictures."""
         said, vision = inbounds(turn.covered), turn.kit.prompts.bot.model.vision
         files = [each for inbound in said for each in _own_files(inbound)]
-        if vision:
-            files += [each for inbound in said for each in _overheard_pictures(inbound)]
+        files += [
+            each for inbound in said for wanted in self._of_interest(turn) for each in _overheard(inbound, wanted)
+        ]
         if not files:
             return
         # The record of a predecessor already has the outcomes, so only the pictures are needed.
@@ -202,6 +207,15 @@ class FileIntake:
         if vision:
             turn.requests.show([each.picture for each in files if each.picture][:PICTURES_MAX])
         _log.info("attachments.taken", count=len(files), took_s=round(self._process.clock.monotonic() - turn.began, 3))
+
+    def _of_interest(self, turn: Turn) -> Iterator[Callable[[Attachment], bool]]:
+        """The kinds of overheard files that are of use to the bot."""
+        if turn.kit.prompts.bot.model.vision:
+            yield lambda file: file.kind == "image" and file.size_bytes <= PICTURE_MAX_BYTES
+        if transcription_of(self._process.bot(turn.first.bot)) is not None:
+            yield lambda file: file.is_speech and file.size_bytes <= OVERHEARD_MAX_BYTES
+        if READ_FILE_NAME in turn.kit.tools.names:
+            yield lambda file: file.kind == "document" and file.size_bytes <= OVERHEARD_MAX_BYTES
 
     async def aclose(self) -> None:
         """Close the connections to transcription servers."""
@@ -369,12 +383,12 @@ def _own_files(inbound: Inbound) -> Iterator[IncomingFile]:
             yield IncomingFile(file=file, path=path, place=(inbound.id, ITSELF, number))
 
 
-def _overheard_pictures(inbound: Inbound) -> Iterator[IncomingFile]:
-    """The newest pictures that were overheard before a message, as far as a model can be shown them."""
+def _overheard(inbound: Inbound, wanted: Callable[[Attachment], bool]) -> Iterator[IncomingFile]:
+    """The newest of the ``wanted`` files that were overheard before a message."""
     found = (
         IncomingFile(file=file, path=overheard_path_of(inbound, words, number), place=(inbound.id, at, number))
         for at, words in reversed(list(enumerate(inbound.overheard)))
         for number, file in enumerate(words.attachments)
-        if file.kind == "image" and file.source and file.size_bytes <= PICTURE_MAX_BYTES
+        if file.source and wanted(file)
     )
     return islice(found, OVERHEARD_MAX)
