@@ -85,6 +85,12 @@ MUTANTS = (
             "test_pictures_that_were_overheard_are_shown_to_who_is_asked_about_them",
         ),
         (
+            "Recordings that come together open one connection to the transcription server.",
+            "        async with self._opening:",
+            "        if True:",
+            "test_recordings_and_documents_that_were_overheard_are_there_for_who_is_asked_about_them",
+        ),
+        (
             "Nothing is overheard for a model without eyes.",
             "if turn.kit.prompts.bot.model.vision:",
             "if True:",

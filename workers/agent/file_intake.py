@@ -189,6 +189,7 @@ class FileIntake:
         self._process = process
         self._places = anyio.Semaphore(AT_ONCE)
         self._transcribers: dict[str, Transcriber] = {}
+        self._opening = anyio.Lock()
 
     async def take_in(self, turn: Turn) -> None:
         """Fetch the files of the messages of ``turn``. Its entries describe them, its requests show the pictures."""
@@ -333,8 +334,9 @@ class FileIntake:
         config = transcription_of(self._process.bot(bot))
         if config is None:
             return None
-        if bot not in self._transcribers:
-            self._transcribers[bot] = await transcriber(config, self._process.clock)
+        async with self._opening:  # of two that recordings open at once, one would never be closed
+            if bot not in self._transcribers:
+                self._transcribers[bot] = await transcriber(config, self._process.clock)
         return self._transcribers[bot]
 
 
