@@ -48,6 +48,9 @@ class Stranger:
 class _Code(msgspec.Struct, frozen=True, kw_only=True):
     until: float = 0.0
     used: str = ""
+    code: str = ""
+    name: str = ""
+    session: str = ""
 
 
 _decode = msgspec.json.Decoder(_Code).decode
@@ -89,9 +92,16 @@ class PairingCodes:
 
     async def open_codes(self) -> int:
         """How many codes could be used just now."""
+        return len(await self.strangers())
+
+    async def strangers(self) -> dict[str, Stranger]:
+        """The strangers with a code that could be used just now, by code, the newest first."""
         seconds, _ = await self._bus.call("TIME")
         found: Any = await self._bus.call("HGETALL", self._bus.keys.codes(self._channel))
-        return sum(_is_open(raw, now_ms=int(seconds) * 1000) for _, raw in pairs(found))
+        read = [(name.decode(), code) for name, raw in pairs(found) if (code := _read(raw)) is not None]
+        open_ones = [each for each in read if each[1].until > int(seconds) * 1000 and not each[1].used]
+        open_ones.sort(key=lambda each: each[1].until, reverse=True)
+        return {code.code: Stranger(id=name, name=code.name, session=code.session) for name, code in open_ones}
 
 
 def welcome(stranger: Stranger, *, code: str, language: Language, correlation: str) -> AccessNotice:
@@ -100,12 +110,11 @@ def welcome(stranger: Stranger, *, code: str, language: Language, correlation: s
     return AccessNotice(session=session, kind="paired", name=_plain(code), text=text, correlation=correlation)
 
 
-def _is_open(raw: bytes, *, now_ms: int) -> bool:
+def _read(raw: bytes) -> _Code | None:
     try:
-        code = _decode(raw)
+        return _decode(raw)
     except UNREADABLE:
-        return False
-    return code.until > now_ms and not code.used
+        return None
 
 
 def _plain(code: str) -> str:

@@ -496,6 +496,26 @@ async def test_people_are_approved_banned_and_linked_at_once(desk: Desk) -> None
     assert await LinkIndex(bus).links() == {}
 
 
+async def test_people_who_wait_for_an_approval_are_listed_until_somebody_decides(desk: Desk) -> None:
+    bus, at = desk.page.process.bus, {"channel": "telegram"}
+    codes = PairingCodes(bus, "telegram")
+    for person, name in (("42", "Ann"), ("43", "Bob"), ("44", "Cem")):
+        await codes.offer(Stranger(id=person, name=name, session=f"telegram:{person}"))
+
+    async def asking() -> list[str]:
+        [channel] = (await desk.page.get("/api/settings/people"))["channels"]
+        return sorted(each["name"] for each in channel["asking"])
+
+    assert await asking() == ["Ann", "Bob", "Cem"]
+    await desk.post("/people/ban", {**at, "id": "43"})
+    assert await desk.post("/people/approve", {**at, "id": "42"}) == {"id": "42", "name": "Ann"}
+
+    assert await asking() == ["Cem"]
+    assert (await Access(bus, "telegram").read())["42"].name == "Ann"
+    [(_, fields)] = await bus.call("XRANGE", bus.keys.out(bus.keys.partition("telegram:42"), "telegram"), "-", "+")
+    assert b"telegram:42" in b"".join(fields.values())
+
+
 @each_row(
     "deed, body",
     [

@@ -12,10 +12,12 @@ import pytest
 from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, Page, expect
 
+from daemon.access import PairingCodes, Stranger
 from tests.fakes.openai_server import Failure, FakeOpenAI, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.page.browsing import Visit, visiting
 from tests.page.conftest import Pond, log_in
+from tests.page.planting import bus_of
 from tests.page.test_looks import ENGLISH
 from tests.places import TEMPORARY
 from tests.ports import free_port
@@ -294,6 +296,23 @@ def test_people_are_approved_and_banned_with_the_keyboard(visit: Visit) -> None:
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")
     expect(page.get_by_role("row", name=re.compile("ann.*banned"))).to_be_visible()
+
+
+def test_people_who_wait_are_approved_by_a_button(visit: Visit, millpond: Pond, portal: BlockingPortal) -> None:
+    async def arrived() -> None:
+        async with bus_of(millpond.folder) as bus:
+            await PairingCodes(bus, "bridge").offer(Stranger(id="u-7", name="Otto", session="bridge:u-7"))
+
+    portal.call(arrived)
+    page = visit.open("/settings/people")
+    waiting = page.get_by_role("region", name="Waiting for approval on bridge")
+    expect(waiting.get_by_role("row", name=re.compile("Otto.*u-7"))).to_be_visible()
+    assert visit.axe() == []
+    waiting.get_by_role("button", name="Approve").focus()
+    page.keyboard.press("Enter")
+
+    expect(page.get_by_role("row", name=re.compile("Otto.*u-7.*approved"))).to_be_visible()
+    expect(waiting).to_be_hidden()
 
 
 def test_telegram_is_connected_and_its_owner_found(

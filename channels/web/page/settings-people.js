@@ -3,7 +3,7 @@
 import {get, post} from "/page/api.js";
 import {count, h, toast, when} from "/page/dom.js";
 import {Form, choice, field} from "/page/settings-form.js";
-import {sure, table} from "/page/views.js";
+import {press, sure, table} from "/page/views.js";
 import {t} from "/page/words.js";
 
 const POLICIES = {closed: t("administrators only"), allow: t("approved people"), pairing: t("approved people; unknown senders receive a pairing code"), open: t("everyone")};
@@ -18,6 +18,7 @@ export function showPeople(view, body) {
   view.into(body, (signal) => get("/api/settings/people", signal), ({channels, links}) => [
     h("p.soft", null, t("Changes on this page take effect immediately, without a restart. The audit log records each change and who made it."), " ", h("a", {href: "/system/audit"}, t("Audit"))),
     channels.length ? approval(channels, act) : h("p.soft", null, t("No chat platform is connected, so there are no people to approve.")),
+    channels.map((channel) => channel.asking.length > 0 && asking(channel, act)),
     channels.map((channel) => ofChannel(channel, act)),
     linked(links, act),
   ]);
@@ -40,6 +41,19 @@ function approval(channels, act) {
   return h("div.card.stack", null, h("h2", null, t("Approve or ban a person")), form.element);
 }
 
+/** The people who have written to the bot and wait for an approval. */
+function asking({name, asking: people}, act) {
+  const send = (what, id, said) => act(what, {channel: name, id}, said);
+  const buttons = ({id}) => h("div.row", null,
+    press(t("Approve"), () => send("approve", id, t("The person can now talk to the bot.")), {kind: "primary"}),
+    sure(t("Ban"), t("Ban this person?"), () => send("ban", id, t("The person was banned.")), {kind: "danger"}));
+  return h("div.card.stack", null, h("h2", null, t("Waiting for approval on {channel}", {channel: name})),
+    h("p.soft.small", null, t("These people have written to the bot in the last hour and received a pairing code. Approve only people you know: anyone can choose any name.")),
+    table(t("Waiting for approval on {channel}", {channel: name}), [t("Person"), t("Action")], people.map((each) => [personOf(each), buttons(each)])));
+}
+
+const personOf = ({id, name}) => h("span.stack", null, name && name !== id && h("span", null, name), h("code", null, id));
+
 function ofChannel({name, policy, codes, people}, act) {
   const undo = ({id, state}) => (state === "banned"
     ? sure(t("Lift the ban"), t("Lift this person's ban?"), () => act("unban", {channel: name, id}, t("The ban was lifted.")))
@@ -47,7 +61,7 @@ function ofChannel({name, policy, codes, people}, act) {
   return h("div.card.stack", null, h("h2", null, name),
     h("p.soft.small", null, t("Access policy: {policy}. Unused pairing codes: {n}.", {policy: POLICIES[policy], n: count(codes)})),
     people.length ? table(t("People on {channel}", {channel: name}), [t("Person"), t("State"), t("Decided by"), t("Time"), t("Action")], people.map((each) =>
-      [h("span.stack", null, each.name && h("span", null, each.name), h("code", null, each.id)), STATES[each.state], h("code", null, each.by), when(each.time), undo(each)]))
+      [personOf(each), STATES[each.state], h("code", null, each.by), when(each.time), undo(each)]))
       : h("p.soft", null, t("No one has been approved or banned on this channel.")));
 }
 

@@ -195,6 +195,8 @@ export default {
   "The person can now talk to the bot.": "这位用户现在可以和机器人交谈。",
   "The person was banned.": "这位用户已被封禁。",
   "Ban": "封禁",
+  "Waiting for approval on {channel}": "{channel} 上等待批准的用户",
+  "These people have written to the bot in the last hour and received a pairing code. Approve only people you know: anyone can choose any name.": "这些用户在过去一小时内给机器人发过消息，并收到了配对码。名字可以随意填写，请只批准你认识的人。",
   "Ban this person?": "封禁这位用户？",
   "Lift the ban": "解除封禁",
   "Lift this person's ban?": "解除这位用户的封禁？",

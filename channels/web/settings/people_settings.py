@@ -71,9 +71,12 @@ class PeopleSettings:
                     for each, entry in sorted(entries.items(), key=lambda item: item[1].time, reverse=True)
                     if entry.state != "free"
                 ]
-                codes = await PairingCodes(self._bus, name).open_codes()
+                strangers = (await PairingCodes(self._bus, name).strangers()).values()
+                decided = {each for each, entry in entries.items() if entry.state != "free"}
+                asking = [{"id": each.id, "name": each.name} for each in strangers if each.id not in decided]
                 policy = config.access.policy or ("allow" if config.access.allow else "closed")
-                channels.append({"name": name, "policy": policy, "codes": codes, "people": people})
+                found = {"name": name, "policy": policy, "codes": len(strangers), "asking": asking, "people": people}
+                channels.append(found)
         links = await self._asking.people.links()
         linked = [
             {"home": link.home, "member": scope, "by": link.by, "time": link.time}
@@ -82,12 +85,12 @@ class PeopleSettings:
         return json_response({"channels": channels, "links": linked})
 
     async def approve(self, request: Request) -> Response:
-        """Approve a person by the code that the bot gave to the person, or by ID."""
+        """Approve a person by the code that the bot gave to the person, or by ID. A person with a code is told."""
         wanted = await self._somebody(request)
         if wanted.id is not None:
-            return await self._decided(request, wanted, "paired", "people.approve")
+            return await self._approved(request, wanted)
         by, time = self._author(request)
-        pairing, line = PairingCodes(self._bus, wanted.channel), AccessNotices(self._bus)
+        pairing = PairingCodes(self._bus, wanted.channel)
         async with audited(request, "people.approve", wanted.channel) as doing:
             code = wanted.code or ""
             found = await pairing.redeem(code, who=f"web {secrets.token_hex(8)}", by=by, time=time)
@@ -95,11 +98,24 @@ class PeopleSettings:
                 doing.outcome = "refused"
                 return problem(409, f"code_{found}", WRONG if found == "wrong" else OFTEN)
             doing.outcome = f"approved {found.id}"
-        config = self._process.config
-        language = config.bots[config.channels[wanted.channel].bot].language
-        greeting = welcome(found, code=code, language=language, correlation=secrets.token_hex(8))
-        await line.say(greeting, quiet_s=VALID_S)
+        await self._welcome(wanted.channel, found, code)
         return json_response({"id": found.id, "name": found.name})
+
+    async def _approved(self, request: Request, wanted: _Somebody) -> Response:
+        """Approve a person by ID, without a limit of tries."""
+        strangers = await PairingCodes(self._bus, wanted.channel).strangers()
+        known = [(code, stranger) for code, stranger in strangers.items() if stranger.id == wanted.id]
+        name = known[0][1].name if known else ""
+        response = await self._decided(request, wanted, "paired", "people.approve", called=name)
+        for code, stranger in known:
+            await self._welcome(wanted.channel, stranger, code)
+        return response
+
+    async def _welcome(self, channel: str, stranger: Stranger, code: str) -> None:
+        config = self._process.config
+        language = config.bots[config.channels[channel].bot].language
+        greeting = welcome(stranger, code=code, language=language, correlation=secrets.token_hex(8))
+        await AccessNotices(self._bus).say(greeting, quiet_s=VALID_S)
 
     async def ban(self, request: Request) -> Response:
         """Ban a person or a group. Messages that were accepted before are still answered."""
@@ -139,15 +155,23 @@ class PeopleSettings:
         return wanted
 
     async def _decided(
-        self, request: Request, wanted: _Somebody, state: Literal["paired", "banned", "free"], action: str
+        self,
+        request: Request,
+        wanted: _Somebody,
+        state: Literal["paired", "banned", "free"],
+        action: str,
+        *,
+        called: str = "",
     ) -> Response:
         by, time = self._author(request)
         async with audited(request, action, f"{wanted.channel}: {wanted.id}") as doing:
-            changed = await Access(self._bus, wanted.channel).decide(wanted.id or "", state, by=by, time=time)
+            changed = await Access(self._bus, wanted.channel).decide(
+                wanted.id or "", state, by=by, time=time, called=called
+            )
             doing.outcome = "done" if changed == "done" else "refused"
         if changed != "done":
             return problem(409, "not_banned", "This person is not banned, or the ban has been changed in the meantime.")
-        return json_response({"id": wanted.id, "name": ""})
+        return json_response({"id": wanted.id, "name": called})
 
     def _author(self, request: Request) -> tuple[str, str]:
         """The author and the time of a change."""
