@@ -50,7 +50,8 @@ class _MasterConnection:
         await connection.send_command("INFO", "replication")
         if b"role:master" not in await connection.read_response():
             await connection.disconnect()
-            raise redis_errors.ConnectionError(f"{address[0]}:{address[1]} is not the current Redis master")
+            host, port = address
+            raise redis_errors.ConnectionError(f"{host}:{port} is not the current Redis master")
 
 
 class _PlainConnection(_MasterConnection, SentinelManagedConnection): ...
@@ -97,8 +98,9 @@ class MasterPool(SentinelConnectionPool):
         if before is None:
             _log.info("redis.master", address=f"{host}:{port}")
         elif before != (host, port):
+            old_host, old_port = before
             reason = (
-                f"{before[0]}:{before[1]} is no longer the Redis master; changes that this server had not replicated "
+                f"{old_host}:{old_port} is no longer the Redis master. Changes that this server had not replicated "
                 "are lost"
             )
             _log.warning("redis.failover", address=f"{host}:{port}", reason=reason)

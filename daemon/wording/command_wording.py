@@ -106,7 +106,7 @@ ENGLISH: Mapping[str, str] = {
         "/remind stop turns off all your reminders from this bot, and /remind start turns them back on"
     ),
     "remind_zone_set": "Your time zone is now {zone}. The times of existing reminders do not change.",
-    "remind_off": "You will no longer get reminders from this bot. To turn them back on, send /remind start.",
+    "remind_off": "You will no longer get reminders from this bot. To turn reminders on again, send /remind start.",
     "remind_on": "Reminders from this bot are turned on again. Stopped reminders in this chat are active again.",
     "remind_done_pause": "Reminder {id} is paused. To resume the reminder, send /remind resume {id}.",
     "remind_done_resume": "Reminder {id} is active. It fires on {time}.",
@@ -118,7 +118,7 @@ ENGLISH: Mapping[str, str] = {
         "In a group, only this bot's administrators can set or change reminders. Message me in a direct "
         "chat, or ask an administrator."
     ),
-    "remind_stopped": "You have turned off all reminders from this bot. To turn them back on, send /remind start.",
+    "remind_stopped": "You have turned off all reminders from this bot. To turn reminders on again, send /remind start.",
     "remind_full": "This chat already has the maximum of {most} reminders. Delete a reminder first.",
     "remind_no_chat": (
         "You do not have a direct chat with me yet. Message me in a direct chat first, and then set the reminder."

@@ -190,7 +190,7 @@ ENGLISH: Mapping[str, str] = {
         "find this message in the log with the ID {correlation}."
     ),
     "too_long": (
-        "This message and its context are too long for the model. Please split it into shorter messages. "
+        "This message and its context are too long for the model. Please split your message into shorter messages. "
         "Administrators can find this message in the log with the ID {correlation}. The log entry also states which "
         "setting to change."
     ),

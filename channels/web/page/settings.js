@@ -49,7 +49,7 @@ export class SettingsView extends View {
   tell() {
     const {in_use: used, others} = this.settings;
     fill(this.bar, !used && h("div.notice-line.stack", null,
-      h("p", null, t("Your saved settings are not in effect yet. Restart Millpond to apply them. Millpond finishes answers in progress before it restarts.")),
+      h("p", null, t("Your saved settings are not in effect yet. Restart Millpond to apply the settings. Millpond finishes answers in progress before it restarts.")),
       others.length > 0 && h("p", null, parts("Restart these processes manually: {names}", {names: h("code", null, others.join(", "))})),
       h("div.row.wrap", null, press(t("Restart now"), () => this.restart(), {kind: "primary"}))));
   }

@@ -5,7 +5,7 @@ export default {
   "Bots and limits": "机器人和限额",
   "Channels": "渠道",
   "Back to settings": "返回设置",
-  "Your saved settings are not in effect yet. Restart Millpond to apply them. Millpond finishes answers in progress before it restarts.": "已保存的设置还没有生效。重新启动 Millpond 后生效。正在进行的回答会先完成。",
+  "Your saved settings are not in effect yet. Restart Millpond to apply the settings. Millpond finishes answers in progress before it restarts.": "已保存的设置还没有生效。重新启动 Millpond 后生效。正在进行的回答会先完成。",
   "Restart these processes manually: {names}": "请用原来的启动方式自行重新启动这些进程：{names}",
   "Restart now": "立即重新启动",
   "Millpond is restarting…": "Millpond 正在重新启动…",
