@@ -118,7 +118,8 @@ ENGLISH: Mapping[str, str] = {
         "In a group, only this bot's administrators can set or change reminders. Message me in a direct "
         "chat, or ask an administrator."
     ),
-    "remind_stopped": "You have turned off all reminders from this bot. To turn reminders on again, send /remind start.",
+    "remind_stopped": "You have turned off all reminders from this bot. To turn reminders on again, send /remind "
+    "start.",
     "remind_full": "This chat already has the maximum of {most} reminders. Delete a reminder first.",
     "remind_no_chat": (
         "You do not have a direct chat with me yet. Message me in a direct chat first, and then set the reminder."
