@@ -86,10 +86,9 @@ async def _reactions(api: Api, me: User, config: TelegramConfig) -> Remark:
             continue  # the bot is not there, or Telegram does not tell
         if status not in ("administrator", "creator"):
             lacking.append(group)
-    text = "Telegram sends reactions in groups only to administrators. Make the bot an administrator of"
-    if lacking:
-        return Remark(state="warning", text=f"{text} these groups: {', '.join(lacking)}")
-    return Remark(state="ok", text=f"{text} each group in which the bot should receive reactions")
+    groups = f"these groups: {', '.join(lacking)}" if lacking else "each group in which it should receive reactions"
+    text = f"Telegram sends reactions in groups only to administrators. Make the bot an administrator of {groups}"
+    return Remark(state="warning" if lacking else "ok", text=text)
 
 
 def _webhook_problem(info: WebhookInfo, config: TelegramConfig) -> str:

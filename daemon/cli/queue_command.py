@@ -248,8 +248,8 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
     """List parts of replies with unknown delivery status, newest last.
 
-    "resent": the part was sent again and may have arrived twice. On a platform that Millpond can search, a part is "
-    "sent again only if the search did not find it.
+    "resent": the part was sent again and may have arrived twice. On a platform that Millpond can search, a part is
+    sent again only if the search did not find it.
     "given up": sending was interrupted again, and the part was not sent again.
     "preview": the chat may still show an unfinished version above the final reply.
     """

@@ -70,7 +70,7 @@ async def flaws_of_marker(bus: Bus, storage: Storage) -> list[Flaw]:
     problem = f"the file contains the archive ID {marker.archive}" if marker else "the file was not found"
     others = ", ".join(sorted(here - {marker.archive if marker else ""}))
     text = (
-        f"{problem}, but this archive was used with the ID {others}. If the storage is not mounted, mount "
+        f"this archive was used with the ID {others}, but {problem}. If the storage is not mounted, mount "
         "the storage. If the storage is mounted, restore the file from a backup, and remove any other ID of this "
         f"archive with `millpond redis-cli HDEL {bus.keys.archives} ID`."
     )

@@ -256,7 +256,7 @@ MARKERS: list[tuple[Damage, str]] = [
     (folder, "the path is a folder"),
     (pipe, "the path is a pipe"),
     (Path.unlink, "was not found"),
-    (lambda path: path.write_text('{"archive":"another"}'), "contains the archive's ID another"),
+    (lambda path: path.write_text('{"archive":"another"}'), "contains the archive ID another"),
 ]
 
 

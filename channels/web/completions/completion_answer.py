@@ -156,10 +156,9 @@ class CompletionAnswer:
             with anyio.fail_after(ANSWER_S):
                 return await self._followed(ClientText(write))
         except TimeoutError:
-            raise Unanswered(
-                f"No answer arrived within {ANSWER_S:g} s. {self._waits}{self._waits and ' '}The message was accepted "
-                f"and will be answered in conversation {self.session}."
-            ) from None
+            kept = f"The message was accepted and will be answered in conversation {self.session}."
+            texts = [f"No answer arrived within {ANSWER_S:g} s.", self._waits, kept]
+            raise Unanswered(" ".join(filter(None, texts))) from None
 
     async def _followed(self, text: ClientText) -> str:
         if self._known is not None:

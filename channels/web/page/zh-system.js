@@ -41,7 +41,7 @@ export default {
   "Replies to deliver": "待送达的回复",
   "Replies that have not been delivered to chat platforms yet.": "尚未送达聊天平台的回复。",
   "Messages that could not be answered, and replies that could not be delivered.": "无法回答的消息和无法送达的回复。",
-  "Parts of replies that may or may not have been delivered.": "不确定是否送达的部分回复。",
+  "Parts of replies for which Millpond does not know whether they were delivered.": "不确定是否送达的部分回复。",
   "Start of the turn": "本轮开始",
   "Deadline": "期限",
   "Next attempt": "下次尝试",
