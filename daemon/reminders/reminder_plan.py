@@ -246,6 +246,7 @@ _ASKS = frozenset({"ask", "问"})
 
 _CRON = re.compile(r"cron(?:\s+\S+){5}\s*", re.IGNORECASE)
 _ME = re.compile(r"me\s+(?=\S)", re.IGNORECASE)
+_MORE = re.compile(r"(?:[和及、,，]|(?:and|und|et)\s)\s*", re.IGNORECASE)
 _LIKE_TIME = re.compile(r"\d|[一二三四五六日天](?![^\s\d])|\S{1,3}\d{1,2}[点时:：]|.*\b\d{1,2}[:：]\d\d")
 """How words begin that are meant as a part of the time: the 31st of a month, a day of the week, a time of day."""
 
@@ -284,6 +285,10 @@ def parsed(text: str, *, zone: str) -> RemindCommand:
     when, said = text[: phrase.end], text[phrase.end :].strip()
     if not when and not rule:
         when, _, said = text.partition(" ")
+    elif (more := _MORE.match(said)) and (another := phrase_of(said[more.end() :])).time is not None:
+        # One reminder has one time: 早上七点和晚上九点 is refused, and not read without its end.
+        end = more.end() + another.end
+        when, said = f"{when} {said[:end]}", said[end:].strip()
     elif when and is_repetition(when) and _LIKE_TIME.match(said):
         # Otherwise it would begin now, with the time as its text.
         first, _, said = said.partition(" ")

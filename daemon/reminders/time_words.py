@@ -103,8 +103,8 @@ REPETITIONS = {
 """Recurrence rules of RFC 5545."""
 
 ADVERBS = (
-    "hourly", "daily", "weekdays", "weekly", "monthly", "yearly", "annually", "stündlich", "täglich", "werktags",
-    "wöchentlich", "monatlich", "jährlich",
+    "hourly", "daily", "weekdays", "weekends", "weekly", "monthly", "yearly", "annually", "stündlich", "täglich",
+    "werktags", "wöchentlich", "monatlich", "jährlich",
 )  # fmt: skip
 """The words that are repetitions alone."""
 
