@@ -29,7 +29,8 @@ from workers.consolidation.summary.summary_calls import ModelBreaker, PaidParts
 from workers.consolidation.summary.summary_request import Background, Turn
 
 START = dt.datetime.fromisoformat(f"{FIRST}:00+00:00")
-CONFIG = Config(consolidation=ConsolidationConfig(call_deadline_s=0.5))
+CONFIG = Config(consolidation=ConsolidationConfig(call_deadline_s=HANG_S))
+HASTY = Config(consolidation=ConsolidationConfig(call_deadline_s=0.5))
 
 
 def said(*texts: str) -> list[LogEntry]:
@@ -46,23 +47,25 @@ TALK = said("Tea or coffee?", "Which do you like?", "Tea.", "Noted.")
 
 @asynccontextmanager
 async def summing_up(
-    script: Sequence[Reply] | Callable[[dict[str, object]], Reply], **limits: object
+    script: Sequence[Reply] | Callable[[dict[str, object]], Reply], *, config: Config = CONFIG, **limits: object
 ) -> AsyncIterator[tuple[Summarizer, FakeOpenAI]]:
     async with fake_openai(script) as server:
         window = ModelConfig(base_url=server.base_url, name="fake", **limits)
         model = await connect(window)
         try:
-            yield await summarizer(model, window), server
+            yield await summarizer(model, window, config=config), server
         finally:
             await model.aclose()
 
 
-async def summarizer(model, window: ModelConfig, breaker: ModelBreaker | None = None) -> Summarizer:
+async def summarizer(
+    model, window: ModelConfig, breaker: ModelBreaker | None = None, config: Config = CONFIG
+) -> Summarizer:
     return Summarizer(
         model=model,
         window=window,
         tokenizer=await load(window.name),
-        config=CONFIG,
+        config=config,
         breaker=breaker or ModelBreaker(failures_max=5, probe_s=30.0, model=window.name),
         bot=BotConfig(model=window),
     )
@@ -74,7 +77,8 @@ def script_of(kind: Kind):
 
 @each_row("kind", KINDS)
 async def test_every_kind_of_answer_gives_the_texts_it_means_or_one_failure(kind: Kind):
-    async with summing_up(script_of(kind)) as (summaries, _server):
+    config = HASTY if isinstance(kind.reply, Hang) else CONFIG
+    async with summing_up(script_of(kind), config=config) as (summaries, _server):
         if kind.fails:
             with pytest.raises(SummaryFailed) as caught:
                 await summaries.summarize(TALK, Background(memory=kind.memory))
