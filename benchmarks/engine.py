@@ -18,7 +18,7 @@ from channels.base import Limits, Part, Purpose, Rate
 from channels.outbox import Outbox
 from daemon import log
 from daemon.bus import Bus, publish
-from daemon.concurrency.shared_timeout import SharedTimeout
+from daemon.concurrency import SharedTimeout
 from daemon.config import AgentConfig, Config, TestingConfig
 from daemon.events import Inbound, LogEntry, Reply
 from daemon.process import Process

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import anyio
 import structlog
 
-from channels.text.surrogates import sound
+from channels.text.text_split import sound
 from daemon.errors import ChannelError, brief
 from daemon.printable import one_line
 

@@ -5,7 +5,7 @@ import anyio
 from channels.base import Health
 from channels.discord.api import connect as connect_discord
 from channels.discord.health_check import examined as examined_discord
-from channels.feishu.access_token import AccessToken
+from channels.feishu.api import AccessToken
 from channels.feishu.api import connect as connect_feishu
 from channels.feishu.health_check import examined as examined_feishu
 from channels.push import connect as open_adapter

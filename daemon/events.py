@@ -227,7 +227,7 @@ class Choice(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     """What stands on the button."""
     command: str
-    """The command that a person sends by choosing it, such as ``/link yes @3f9a01bc``; see ``daemon.choices``."""
+    """The command that a person sends by choosing it, such as ``/link yes @3f9a01bc``; see ``workers.choices``."""
     who: str = ""
     """The platform's id of the only person who may choose it; empty: everybody who may use the command."""
 

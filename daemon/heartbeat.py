@@ -10,7 +10,7 @@ import msgspec
 
 from daemon.bus import Bus, pairs
 from daemon.clock import Clock, age_s, stamp
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import until_tick
 from daemon.errors import BusError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import structlog
 
 from daemon import metrics
 from daemon.bus import START_PATIENCE_S, Bus, Listener, open_bus
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import until_tick
 from daemon.config import Config
 from daemon.errors import Interrupted, MillpondError
 from daemon.process import Launch, Process

@@ -43,7 +43,7 @@ CONNECT = "channels.push:connect"
 EXAMINE = "channels.push_checks:examine"
 """Looks at a push channel and its platform: ``examine(name, config)``, findings of ``millpond doctor``."""
 
-SIZES = "workers.consolidation.prompt_estimate:sizes"
+SIZES = "workers.agent.prompt.prompt_size:sizes"
 """Gives what a session's prompt counts, and when it is consolidated: ``sizes(process, state)``, tokens by name."""
 
 PROBE = "workers.agent.bot_checks:probe"

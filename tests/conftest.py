@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 import daemon.cli.command_setup
 import daemon.log
 import daemon.model.dialect
-import daemon.model.learnt_dialects
+import daemon.model.dialect_store
 import daemon.run
 import daemon.server.launch
 import daemon.tokens
@@ -92,7 +92,7 @@ def _logs_as_they_are() -> Iterator[None]:
 def _ignorant_of_models() -> Iterator[None]:
     """A test learns nothing about a model's server that a later one would use."""
     yield
-    for facts in (daemon.model.dialect._learnt, daemon.model.learnt_dialects._saved, daemon.tokens._calibrations):
+    for facts in (daemon.model.dialect._learnt, daemon.model.dialect_store._saved, daemon.tokens._calibrations):
         facts.clear()
 
 

@@ -22,7 +22,7 @@ from daemon.sessionkey import SessionKey
 from tests.limits import HANG_S
 from workers.agent.service import serve
 from workers.consolidation import Consolidator, Kits, stores_of
-from workers.consolidation.consolidation_thresholds import Thresholds
+from workers.consolidation.consolidation_plan import Thresholds
 
 SCOPE = "pond:person:web:ann"
 LONG, SHORT = 200, 10  # sentences of what is said: some 2,500 tokens that fill a window, and a plain message

@@ -10,8 +10,7 @@ import msgspec
 import structlog
 
 from daemon.bus import mend, reap
-from daemon.concurrency.shared_timeout import SharedTimeout
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import SharedTimeout, until_tick
 from daemon.errors import BusError, LeaseLost, brief
 from daemon.events import Stop
 from daemon.process import Process

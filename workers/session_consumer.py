@@ -17,7 +17,7 @@ from structlog.contextvars import bind_contextvars, clear_contextvars
 
 from daemon import metrics
 from daemon.bus import take, wake
-from daemon.concurrency.slots import Slots
+from daemon.concurrency import Slots
 from daemon.config import QueueConfig
 from daemon.errors import BusError, BusUnavailable, LeaseLost, brief
 from daemon.process import Process

@@ -6,8 +6,7 @@ from contextlib import asynccontextmanager
 import anyio
 
 from channels.base import Health, Intake, Limits, Part, Purpose, Rate
-from channels.feishu.access_token import token_of
-from channels.feishu.api import Api
+from channels.feishu.api import Api, token_of
 from channels.feishu.api import connect as connect_api
 from channels.feishu.buttons import Buttons
 from channels.feishu.card_streams import CardStreams

@@ -26,8 +26,17 @@ from channels.shapes import nested
 from daemon import metrics
 from daemon.config.address import is_feishus
 from daemon.errors import UNREADABLE, ChannelError, SendRefused, SendRejected, brief
-from daemon.setup.platforms.feishu_frames import CONTROL, DATA, Frame, decoded, encoded, ping
-from daemon.setup.platforms.feishu_socket import opened, service_of, socket_session
+from daemon.setup.platforms.feishu_socket import (
+    CONTROL,
+    DATA,
+    Frame,
+    decoded,
+    encoded,
+    opened,
+    ping,
+    service_of,
+    socket_session,
+)
 
 OPEN_S = 10.0
 """How long asking for an address may take, and connecting to it."""

@@ -12,7 +12,7 @@ from channels.feishu.files import source_of
 from channels.media import file_kind
 from channels.name_directory import name_in
 from channels.shapes import objects_in
-from channels.text.surrogates import sound
+from channels.text.text_split import sound
 from daemon.errors import UNREADABLE
 from daemon.events import Attachment
 

@@ -14,7 +14,7 @@ import msgspec
 from channels.base import Part
 from channels.link_spoofing import honest
 from channels.text.markdown_blocks import Block, blocks
-from channels.text.surrogates import sound
+from channels.text.text_split import sound
 from daemon.sessionkey import SessionKey
 
 PART_MAX = 20_000

@@ -24,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from channels.http.server_socket import BACKLOG, BODY_TIMEOUT_S, Peers, connections_max, peer_of
 from daemon import metrics
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import until_tick
 from daemon.config import WebLimitsConfig
 
 SHUTDOWN_S = 2

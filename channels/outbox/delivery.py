@@ -20,7 +20,7 @@ from channels.outbox.reply_parts import PartContent, ReplyParts
 from channels.posted_messages import PostedMessages
 from channels.send_rate import TokenBucket
 from daemon import metrics
-from daemon.concurrency.shared_timeout import SharedTimeout
+from daemon.concurrency import SharedTimeout
 from daemon.errors import Paced, SendRefused, SendRejected, SendUnknown, brief
 from daemon.events import Reply
 from daemon.sessionkey import SessionKey

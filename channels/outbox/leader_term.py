@@ -14,7 +14,7 @@ from anyio.abc import TaskGroup
 from channels.outbox.delivery import Delivery
 from channels.outbox.out_feed import Entry
 from channels.outbox.retry_schedule import Chat, ChatAgenda, rest_s
-from daemon.concurrency.slots import Slots
+from daemon.concurrency import Slots
 from daemon.errors import BusUnavailable, LeaseLost, Paced, SendRefused, SendUnknown, brief
 from daemon.events import Reply
 from daemon.process import Process

@@ -14,7 +14,7 @@ from channels.outbox.out_feed import OutFeed
 from channels.outbox.reply_parts import ReplyParts
 from channels.posted_messages import PostedMessages
 from channels.send_rate import TokenBucket
-from daemon.concurrency.shared_timeout import SharedTimeout
+from daemon.concurrency import SharedTimeout
 from daemon.config import PushConfig
 from daemon.process import Process
 

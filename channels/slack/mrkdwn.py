@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from channels.name_directory import name_in
-from channels.text.surrogates import sound
+from channels.text.text_split import sound
 
 __all__ = ["name_in", "sound"]
 

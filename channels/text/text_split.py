@@ -314,3 +314,11 @@ def beginning(text: str, longest: int, length: Length) -> str:
     room = longest - length(MORE)
     first = next(parts(text, room, length), "") if room > 0 else ""
     return f"{first.rstrip()}{MORE}" if first else text[: boundary_before(text, max(1, longest), least=0)]
+
+
+# Halves of characters, which no platform takes and no store keeps.
+
+
+def sound(text: str) -> str:
+    """``text`` with a question mark for each half of a character: those can be sent and stored nowhere."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -16,7 +16,7 @@ from channels.http import Server, address_of, listen
 from channels.web.app import application
 from channels.web.request_guard import OpenRequests
 from channels.web.site import Site
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import until_tick
 from daemon.config import WebConfig
 from daemon.errors import BusError
 from daemon.heartbeat import beat

@@ -2,12 +2,11 @@
 
 Public: ``verdict`` decides, ``Access`` has the decisions of administrators, ``PairingCodes`` gives strangers codes,
 ``Pauses`` has the paused chats, ``AccessNotices`` limits notices.
-Begin with ``access_rule``.
+Begin with ``access_list``.
 """
 
-from daemon.access.access_list import Access
-from daemon.access.access_notices import AccessNotice, AccessNotices
-from daemon.access.access_rule import (
+from daemon.access.access_list import (
+    Access,
     AccessEntry,
     Speaker,
     Verdict,
@@ -20,6 +19,7 @@ from daemon.access.access_rule import (
     person_of,
     verdict,
 )
+from daemon.access.access_notices import AccessNotice, AccessNotices
 from daemon.access.pairing_codes import LENGTH, VALID_S, WRONG_S, PairingCodes, Refused, Stranger, welcome
 from daemon.access.pauses import EVERYWHERE, Pauses, chat_of
 

@@ -18,7 +18,7 @@ from daemon.archive.storage import CALLS, Storage
 from daemon.archive.storage_factory import storage_of
 from daemon.bus import Bus, load_script
 from daemon.clock import Clock, SystemClock, stamp
-from daemon.concurrency.concurrent_calls import at_once
+from daemon.concurrency import at_once
 from daemon.config import ArchiveConfig
 from daemon.errors import ArchiveError, ArchiveMissing
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import anyio
 
 from daemon.archive.storage import FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, StoredFile
-from daemon.concurrency.threads import Threads
+from daemon.concurrency import Threads
 from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, write_whole
 from daemon.errors import ArchiveError, ArchiveMissing, ArchiveUnavailable
 

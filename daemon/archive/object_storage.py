@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from daemon.archive.storage import CALLS, FILE_MAX_BYTES, STORAGE_LIMIT_S, Kind, StoredFile
-from daemon.concurrency.concurrent_calls import at_once
+from daemon.concurrency import at_once
 from daemon.config import Secret, masked_url
 from daemon.errors import UNREADABLE, ArchiveError, ArchiveMissing, ArchiveUnavailable, ConfigError
 

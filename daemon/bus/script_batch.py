@@ -22,7 +22,7 @@ from anyio.lowlevel import cancel_shielded_checkpoint
 
 from daemon.bus.pipeline_connection import Part
 from daemon.bus.streaming_connection import WOKEN_AT_ONCE
-from daemon.concurrency.slots import Slots
+from daemon.concurrency import Slots
 from daemon.errors import BusError, BusUnavailable
 
 # Lua scripts, which are stored in the folder ``lua`` beside their Python callers.

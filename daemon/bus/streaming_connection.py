@@ -27,7 +27,7 @@ from daemon.bus.pipeline_connection import (
     reads_of,
     silent_s,
 )
-from daemon.concurrency.shared_timeout import SharedTimeout
+from daemon.concurrency import SharedTimeout
 
 WOKEN_AT_ONCE = 16
 """Callers that go on in one round of the event loop: each may have a millisecond's work to do with its answer."""

@@ -6,7 +6,7 @@ from typing import Any
 import anyio
 import structlog
 
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import until_tick
 from daemon.errors import BusUnavailable
 
 FOLDER_LOOK_S = 2.0

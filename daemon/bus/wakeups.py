@@ -12,7 +12,7 @@ from daemon.bus.connection import Bus
 from daemon.bus.pipeline_connection import Part, pairs
 from daemon.bus.publish import longest_deadline_s
 from daemon.bus.script_batch import load_script
-from daemon.concurrency.ticks import block_ms
+from daemon.concurrency import block_ms
 from daemon.config import QueueConfig
 from daemon.errors import BusError
 

@@ -33,7 +33,7 @@ FIRST_OUTPUT = Path("/proc/1/fd/1")
 def run(ctx: click.Context, roles: tuple[str, ...]) -> None:
     """Run the bots until SIGINT or SIGTERM. A second signal stops the bots immediately."""
     from daemon.cli.preflight import usable
-    from daemon.concurrency.threads import share_heap
+    from daemon.concurrency import share_heap
 
     read: LoadedConfig | None = usable(config_path(ctx), roles)
     share_heap()

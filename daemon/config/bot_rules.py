@@ -1,4 +1,7 @@
-"""Rules for limits, people, the memory search and the web tools. Texts about a secret never contain it."""
+"""Rules for limits, people, the memory search, and the tools of the shell and the web.
+
+Texts about a secret never contain it.
+"""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -153,3 +156,12 @@ def web_tools_findings(path: str, web: WebToolsConfig, tools: tuple[str, ...]) -
         yield ConfigProblem(f"{here}.search_url", SERVER)
     if text := secret_problem(web.api_key):
         yield ConfigProblem(f"{here}.api_key", text)
+
+
+def exec_findings(config: Config) -> Iterator[ConfigProblem]:
+    """Commands that would wait for approval longer than their turns last."""
+    limit = "agent.turn_timeout_s"
+    for name, bot in config.bots.items():
+        if bot.exec.approval and bot.exec.approval_s >= config.agent.turn_timeout_s:
+            text = f"the value must be less than {limit}. Got {bot.exec.approval_s} and {config.agent.turn_timeout_s}"
+            yield ConfigProblem(f"bots.{name}.exec.approval_s", text, (limit,))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from daemon.config.address import PUBLIC, SERVER, is_public, is_server
-from daemon.config.channels import SlackConfig, TelegramConfig, WebhookChannelConfig
+from daemon.config.channels import DiscordConfig, SlackConfig, TelegramConfig, WebhookChannelConfig
 from daemon.config.config_keys import got
 from daemon.config.config_reader import ConfigProblem
 from daemon.config.schema import Config
@@ -267,3 +267,49 @@ def _secret_problem(secret: Secret) -> str:
     except (binascii.Error, ValueError):
         return f"the text after {SECRET_PREFIX} is not Base64"
     return "" if len(key) >= KEY_MIN_BYTES else f"expected a secret of at least {KEY_MIN_BYTES} bytes"
+
+
+# Channels of type ``discord``.
+
+_DISCORD_TOKEN = re.compile(r"[A-Za-z0-9_=-]{18,64}\.[A-Za-z0-9_=-]{4,16}\.[A-Za-z0-9_=-]{20,128}")
+"""As Discord gives them: the bot's ID, a time, and a secret part, in Base64."""
+
+_SERVER_EMOJI = re.compile(r"<?a?:?\w{1,64}:\d{1,20}>?")
+"""An emoji of a server: ``name:id``."""
+
+WHERE_TOKEN = "copy the token from the app's Bot page, at https://discord.com/developers/applications"  # noqa: S105 - a place
+
+
+def discord_findings(config: Config) -> Iterator[ConfigProblem]:
+    """Every rule that Discord channels violate, individually or together."""
+    tokens: dict[str, str] = {}
+    for name, channel in config.channels.items():
+        if not (isinstance(channel, DiscordConfig) and channel.enabled):
+            continue
+        path = f"channels.{name}"
+        yield from _own_of_discord(path, channel)
+        if channel.token and (other := tokens.setdefault(channel.token.reveal(), name)) != name:
+            text = f"the bot token is also used by channels.{other}. Use one section for each bot"
+            yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file",))
+
+
+def discord_token_problem(token: Secret) -> str:
+    """The problem of the form of a bot token; empty if none."""
+    text = token.reveal()
+    if text.startswith("Bot "):
+        return "the value begins with the word Bot. Enter only the token"
+    return "" if _DISCORD_TOKEN.fullmatch(text) else f"the value is not a bot token: {WHERE_TOKEN}"
+
+
+def _own_of_discord(path: str, channel: DiscordConfig) -> Iterator[ConfigProblem]:
+    if not channel.token:
+        text = (
+            f"this setting is missing: {WHERE_TOKEN}. Save the token in a file, and set {path}.token_file to its path"
+        )
+        yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file",))
+    elif problem := discord_token_problem(channel.token):
+        yield ConfigProblem(f"{path}.token", problem, (f"{path}.token_file",))
+    if not is_server(channel.base_url):
+        yield ConfigProblem(f"{path}.base_url", SERVER)
+    if len(channel.reaction) > REACTION_MAX_CHARS and not _SERVER_EMOJI.fullmatch(channel.reaction):
+        yield ConfigProblem(f"{path}.reaction", f"expected one emoji, got {got(channel.reaction)}")

@@ -10,14 +10,12 @@ from importlib.util import find_spec
 from urllib.parse import SplitResult, urlsplit
 
 from daemon.config.address import FORM, is_sentinel, sentinel_address
-from daemon.config.bot_rules import limit_findings, people_findings, search_findings, web_tools_findings
-from daemon.config.channel_rules import slack_findings, telegram_findings, webhook_findings
+from daemon.config.bot_rules import exec_findings, limit_findings, people_findings, search_findings, web_tools_findings
+from daemon.config.channel_rules import discord_findings, slack_findings, telegram_findings, webhook_findings
 from daemon.config.channels import PushConfig, TestingConfig, WebConfig
 from daemon.config.config_file import data_path
 from daemon.config.config_keys import got, join, nearest
 from daemon.config.config_reader import ConfigProblem
-from daemon.config.discord_rules import discord_findings
-from daemon.config.exec_rules import exec_findings
 from daemon.config.feishu_rules import feishu_findings
 from daemon.config.model_servers import summary_model_of
 from daemon.config.schema import (

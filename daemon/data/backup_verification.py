@@ -15,11 +15,9 @@ from anyio import to_thread
 from daemon.archive import Archive
 from daemon.archive.local_storage import LocalStorage
 from daemon.bus import Bus, open_bus
-from daemon.concurrency.concurrent_calls import at_once
+from daemon.concurrency import at_once
 from daemon.config import ArchiveConfig, RedisConfig
-from daemon.data.backup import ARCHIVE
-from daemon.data.backup_folder import files_of, manifest_of, records_of, together
-from daemon.data.backup_losses import Archived
+from daemon.data.backup import ARCHIVE, Archived
 from daemon.data.backup_records import (
     KeyTaken,
     LogTaken,
@@ -34,7 +32,7 @@ from daemon.data.backup_records import (
     number,
     texts_of,
 )
-from daemon.data.backup_restore import RestoreTarget, restore
+from daemon.data.backup_restore import RestoreTarget, files_of, manifest_of, records_of, restore, together
 from daemon.data.data_check import DataCheck
 from daemon.data.file_copy import sha256_of
 from daemon.data.flaw import Flaw

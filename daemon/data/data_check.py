@@ -7,22 +7,25 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import anyio
+import msgspec
 
 from daemon.archive import Archive
 from daemon.bus import Bus, load_script
-from daemon.concurrency.concurrent_calls import at_once
+from daemon.bus.migrations import SCHEMA
+from daemon.concurrency import at_once
 from daemon.data.backup_records import ScopeTaken, SessionTaken
 from daemon.data.flaw import Flaw, Mend
-from daemon.data.key_names import SCOPE, KeyName, key_of
-from daemon.data.key_rules import flaws_of_entry, flaws_of_key
-from daemon.data.redis_reader import all_names, read_scope, read_session, read_stream
+from daemon.data.key_names import SCOPE, TTL_S, KeyName, key_of
+from daemon.data.redis_reader import all_names, read_scope, read_session, read_stream, wrong_type
 from daemon.data.scope_rules import CrossSlotRules, flaws_of_scope
 from daemon.data.session_rules import flaws_of_session
-from daemon.data.snapshot import ALONE
+from daemon.data.snapshot import ALONE, pairs_of
 from daemon.data.storage_rules import flaws_of_archive, flaws_of_files, flaws_of_marker
-from daemon.errors import BusError, BusUnavailable, DamagedData
+from daemon.errors import UNREADABLE, BusError, BusUnavailable, DamagedData
+from daemon.events import Reply
 
 # Mending what a look at the data found; each script looks again before it changes anything.
 
@@ -280,3 +283,52 @@ class DataCheck:
             await self._found(
                 [flaw for flaw in again if (flaw.rule, flaw.where) in {(s.rule, s.where) for s in suspects}]
             )
+
+
+# Rules for every key: Millpond uses such keys, partition, type, and expiry.
+
+WORDS = {"in": frozenset({"session", "id", "message"}), "dead": frozenset({"session", "id", "reason"})}
+"""Fields of the entries of streams that scripts count on."""
+
+_decode_reply = msgspec.json.Decoder(Reply).decode
+
+
+async def flaws_of_key(bus: Bus, name: KeyName) -> list[Flaw]:
+    """Every rule that a single key breaks."""
+    key = key_of(bus.keys.prefix, name)
+    if not name.is_known and bus.schema > SCHEMA:
+        return []  # a newer version knows what it is
+    if not name.is_known:
+        text = "Millpond does not use this key. Find out which program wrote the key, and delete the key."
+        return [Flaw(rule="key.known", where=key, text=text)]
+    found: list[Flaw] = []
+    if name.owner and name.partition != (right := bus.keys.partition(name.owner)):
+        text = (
+            f"the key belongs to partition {right}, so Millpond does not find it in this partition. Restore a backup."
+        )
+        found.append(Flaw(rule="key.partition", where=key, text=text))
+    elif name.partition is not None and name.partition >= bus.keys.partitions:
+        text = f"the database has only {bus.keys.partitions} partitions, so this key is never read. Delete the key."
+        found.append(Flaw(rule="key.partition", where=key, text=text))
+    if wrong := await wrong_type(bus, key):
+        owner = f" ({'memory' if name.place == 'scope' else name.place} {name.owner})" if name.owner else ""
+        text = f"{wrong}{owner}. Restore the key from a backup, or delete the key."
+        found.append(Flaw(rule="key.type", where=key, text=text))
+    if name.kind in TTL_S and await bus.call("PTTL", key) == -1:
+        mend = Mend(what="set the expiry time", action="ttl", key=key, args=(round(TTL_S[name.kind] * 1000),))
+        found.append(Flaw(rule="key.ttl", where=key, text="the key has no expiry time", mend=mend))
+    return found
+
+
+def flaws_of_entry(name: KeyName, stream_id: str, words: list[Any]) -> list[Flaw]:
+    """Every rule that a single entry of a stream breaks."""
+    fields, where = pairs_of(words), f"{name.kind}{':' if name.rest else ''}{name.rest} {stream_id}"
+    try:
+        if name.kind == "out":
+            _decode_reply(fields.get("reply", b""))
+        elif not WORDS.get(name.kind, frozenset()) <= fields.keys():
+            raise msgspec.DecodeError("a field is missing")
+    except UNREADABLE as error:
+        text = f"the entry cannot be read: {error}"
+        return [Flaw(rule=f"{name.kind}.entry", where=where, text=text)]
+    return []

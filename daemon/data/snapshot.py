@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from daemon.bus import Bus
-from daemon.concurrency.concurrent_calls import AT_ONCE, at_once
+from daemon.concurrency import AT_ONCE, at_once
 from daemon.data.backup_records import (
     Entries,
     KeyTaken,

@@ -13,7 +13,7 @@ from anyio import to_thread
 from daemon.archive import Segment, Shelf
 from daemon.archive.storage import CALLS
 from daemon.bus import load_script
-from daemon.concurrency.concurrent_calls import at_once
+from daemon.concurrency import at_once
 from daemon.errors import ArchiveError, ArchiveUnavailable
 from daemon.forget.forget_context import ForgetContext, Tier
 

@@ -10,8 +10,7 @@ import structlog
 
 from daemon.bus import Bus, load_script
 from daemon.clock import Clock, stamp
-from daemon.concurrency.slots import Slots
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import Slots, until_tick
 from daemon.config import BotConfig, Config
 from daemon.errors import BusError, JobLost, JobRefused, JobWaits, MillpondError, brief
 from daemon.events import Choice, Notice, Reply

@@ -12,7 +12,7 @@ import structlog
 from anyio import from_thread
 
 from daemon.clock import Clock, SystemClock, stamp
-from daemon.concurrency.threads import Threads
+from daemon.concurrency import Threads
 from daemon.durable import folder_below
 from daemon.errors import UNREADABLE, MemoryMoving, MillpondError, VersionMoved, brief
 from daemon.memory.file_sync import FileSync, FolderState

@@ -28,8 +28,8 @@ from daemon.model.chat_model import (
     Usage,
 )
 from daemon.model.dialect import dialect_of, server_of
+from daemon.model.dialect_store import LearntDialect, learnt_of, recall, remember, stored
 from daemon.model.fallback_model import FallbackEntry, FallbackModel
-from daemon.model.learnt_dialects import LearntDialect, learnt_of, recall, remember, stored
 from daemon.model.model_status import (
     LASTS_S,
     RETRY_AFTER_MAX_S,
@@ -51,8 +51,7 @@ from daemon.wording import Language
 
 if TYPE_CHECKING:
     from daemon.model.embeddings_client import EmbeddingsClient, Reranker
-    from daemon.model.speech.speech_to_text import Transcriber
-    from daemon.model.speech.text_to_speech import SpeechSynthesizer
+    from daemon.model.speech import SpeechSynthesizer, Transcriber
 
 __all__ = [
     "LASTS_S",
@@ -134,7 +133,7 @@ async def transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber
 
 
 def _transcriber(config: TranscriptionConfig, clock: Clock) -> "Transcriber":
-    from daemon.model.speech.speech_to_text import Transcriber  # noqa: PLC0415 - as above
+    from daemon.model.speech import Transcriber  # noqa: PLC0415 - as above
 
     return Transcriber(config, clock)
 
@@ -145,7 +144,7 @@ async def speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynth
 
 
 def _speech_synthesizer(config: SpeechConfig, clock: Clock) -> "SpeechSynthesizer":
-    from daemon.model.speech.text_to_speech import SpeechSynthesizer  # noqa: PLC0415 - as above
+    from daemon.model.speech import SpeechSynthesizer  # noqa: PLC0415 - as above
 
     return SpeechSynthesizer(config, clock)
 

@@ -14,7 +14,7 @@ from prometheus_client import Counter, Histogram
 from daemon import metrics
 from daemon.bus import Bus, load_script, pairs
 from daemon.clock import Clock
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import until_tick
 from daemon.errors import UNREADABLE, BusError
 
 # The counters of this process that a history shows, read from its metrics.

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import anyio.lowlevel
 import msgspec
 
-from daemon.concurrency.concurrent_calls import at_once
+from daemon.concurrency import at_once
 from daemon.errors import UNREADABLE
 from daemon.transcripts.transcripts import CHUNK, Piece, Transcripts
 

@@ -11,8 +11,8 @@ from daemon.bus import Bus, Keys, open_bus, pairs
 from daemon.clock import SystemClock, stamp
 from daemon.config import RedisConfig
 from daemon.data import RestoreTarget, backup_verification, restore, verify
-from daemon.data.backup_folder import records_of
 from daemon.data.backup_records import LogTaken, SessionTaken
+from daemon.data.backup_restore import records_of
 from daemon.data.redis_reader import LOG_PIECE, read_session
 from daemon.errors import BusError, ConfigError, DatabaseNotEmpty, DataError
 from daemon.testing import FailingBus, ManualClock

@@ -19,7 +19,7 @@ from daemon.clock import SystemClock
 from daemon.config import RedisConfig
 from daemon.data import BackupResult, DataCheck, Loss, RestoreTarget, back_up, key_names, restore, verify
 from daemon.data import file_copy as trees
-from daemon.data.backup_losses import Archived
+from daemon.data.backup import Archived
 from daemon.data.redis_reader import read_session
 from daemon.errors import DataError
 from daemon.memory import Memories

@@ -17,7 +17,7 @@ from anyio.lowlevel import checkpoint
 from structlog.testing import capture_logs
 
 from daemon.bus import Bus
-from daemon.concurrency.slots import Slots
+from daemon.concurrency import Slots
 from daemon.config import BotConfig, Config
 from daemon.errors import ModelUnavailable
 from daemon.events import LogEntry

@@ -10,8 +10,8 @@ import pytest
 from daemon.bus import Bus, open_bus
 from daemon.bus.migrations import MIGRATIONS, NEEDS, SCHEMA, Migration, migrate
 from daemon.config import RedisConfig
+from daemon.data.data_check import flaws_of_key
 from daemon.data.key_names import KeyName
-from daemon.data.key_rules import flaws_of_key
 from daemon.errors import BusUnavailable, ConfigError
 from tests.conftest import Lab
 

@@ -10,7 +10,7 @@ import pytest
 
 from daemon import tokens
 from daemon.config import BotConfig, FallbackConfig, ModelConfig
-from daemon.model import connect, dialect, learnt_dialects
+from daemon.model import connect, dialect, dialect_store
 from daemon.process import Process
 from tests.conftest import Lab
 from tests.fakes import providers
@@ -25,7 +25,7 @@ REFUSALS_MOST = 3  # A server that accepts none of three things refuses a reques
 
 def forget() -> None:
     """Leave this process as ignorant of servers as a new one is."""
-    for facts in (dialect._learnt, learnt_dialects._saved, tokens._calibrations):
+    for facts in (dialect._learnt, dialect_store._saved, tokens._calibrations):
         facts.clear()
 
 

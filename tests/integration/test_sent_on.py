@@ -15,7 +15,7 @@ from channels import webhook
 from channels.base import Part
 from channels.discord import api as discord
 from channels.feishu import api as feishu
-from channels.feishu.access_token import AccessToken
+from channels.feishu.api import AccessToken
 from channels.feishu.long_connection import Endpoint
 from channels.feishu.long_connection import _opened as open_long_connection
 from channels.slack import api as slack
@@ -37,8 +37,7 @@ from daemon.errors import MillpondError, ToolError
 from daemon.events import Attachment
 from daemon.model import Model, Request, connect
 from daemon.model.embeddings_client import EmbeddingsClient
-from daemon.model.speech.speech_to_text import Transcriber
-from daemon.model.speech.text_to_speech import SpeechSynthesizer
+from daemon.model.speech import SpeechSynthesizer, Transcriber
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.setup.platforms.discord_api import app_at

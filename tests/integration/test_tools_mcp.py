@@ -27,7 +27,7 @@ from tests.integration.test_turns import wire, worked_off
 from tests.limits import HANG_S, until
 from tests.unit.test_tools_files import a_context
 from workers.tools import BUILTIN, Registry, ToolContext, ToolResult
-from workers.tools.mcp import ToolServers, bounded_transport, tool_server_connection
+from workers.tools.mcp import ToolServers, tool_server_connection
 from workers.tools.mcp import tool_server_program as mcp_program
 from workers.tools.mcp import tool_servers as servers
 from workers.tools.mcp.tool_server_program import ToolServerProgram
@@ -54,7 +54,7 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "LIST_WAIT_S", HANG_S)
     monkeypatch.setattr(tool_server_connection, "OPEN_S", HANG_S)
     monkeypatch.setattr(tool_server_connection, "BACK_OFF_MIN_S", HANG_S)
-    monkeypatch.setattr(bounded_transport, "RESPONSE_MAX_BYTES", 1_000_000)
+    monkeypatch.setattr(tool_server_connection, "RESPONSE_MAX_BYTES", 1_000_000)
     for name, value in {"EXIT_S": 0.05, "WATCH_S": 0.02, "FLOOD_MAX_LINES": 1_000}.items():
         monkeypatch.setattr(mcp_program, name, value)
 

@@ -49,7 +49,7 @@ async def test_a_blocking_read_just_before_a_tick_ends_on_every_server(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Redis before 7.2 truncates a wait of 0.001 s to 0, which means for ever."""
-    monkeypatch.setattr("daemon.concurrency.ticks.until_tick", lambda every_s: 1e-6)
+    monkeypatch.setattr("daemon.concurrency.until_tick", lambda every_s: 1e-6)
 
     assert await take(lab.bus, at_most=1) == []
 

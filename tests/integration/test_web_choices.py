@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
-from daemon.choices import choice
 from daemon.events import Notice
 from daemon.process import Process
 from daemon.session import SessionNotice, pending_of, tell
 from tests.conftest import Lab
 from tests.integration.test_web_access import Web, web_of
 from tests.integration.test_web_api import error_of
+from workers.choices import choice
 
 ANN = "web:ann"
 

@@ -52,7 +52,7 @@ from tests.integration.test_publish import waiting_ids
 from tests.integration.test_turns import Bot
 from tests.limits import HANG_S, until
 from tests.weblab import TOKEN, Page, page_of
-from workers.failure_log import LoggedModel
+from workers.model_health import LoggedModel
 
 
 @pytest.fixture

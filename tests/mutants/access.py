@@ -28,7 +28,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/access/access_rule.py",
+        "daemon/access/access_list.py",
         "integration/test_admitting.py",
         (
             "Administrators may use every command.",

@@ -10,7 +10,7 @@ MUTANTS = tuple(
         (
             "a stranger",
             "A stranger is given a code and no answer.",
-            "daemon/access/access_rule.py",
+            "daemon/access/access_list.py",
             'return "code" if',
             'return "heard" if',
         ),

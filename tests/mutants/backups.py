@@ -11,7 +11,7 @@ _CLI = "test_an_incomplete_backup_fails_and_says_which_messages_are_missing"
 
 MUTANTS = (
     *mutants_of(
-        "daemon/data/backup_losses.py",
+        "daemon/data/backup.py",
         _TESTS,
         ("Missing files of the archive are counted.", "return covered(good, first, base)", "return []", _ARCHIVE),
         ("Damaged files of the archive are counted.", "if deep or segment.place not in names:", "if False:", _ARCHIVE),
@@ -59,7 +59,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/backup_folder.py",
+        "daemon/data/backup_restore.py",
         _TESTS,
         (
             "An original name stays in its workspace.",

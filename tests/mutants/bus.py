@@ -32,7 +32,7 @@ MUTANTS = (
         caught_by="integration/test_wakeups.py::test_a_wakeup_that_its_taker_never_used_is_given_again",
     ),
     *mutants_of(
-        "daemon/concurrency/ticks.py",
+        "daemon/concurrency.py",
         "unit/test_ticks.py",
         (
             "A blocking command never blocks for ever.",

@@ -246,7 +246,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/data/key_rules.py",
+        "daemon/data/data_check.py",
         "unit/test_data_rules.py",
         ("A key of nobody's is told.", "if not name.is_known:", "if False:", _KEY),
         (

@@ -98,7 +98,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/consolidation/consolidation_thresholds.py",
+        "workers/consolidation/consolidation_plan.py",
         "unit/test_plan.py",
         (
             "A prompt that reaches the flush point is flushed.",

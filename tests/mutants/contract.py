@@ -43,8 +43,8 @@ MUTANTS = (
     Mutant(
         rule="A platform that does not know the bot is not called healthy.",
         file="channels/testing/channel.py",
-        old="            return Health(ok=False, text=",
-        new="            return Health(ok=True, text=",
+        old='ok=False, text=f"{error}.',
+        new='ok=True, text=f"{error}.',
         caught_by=CONTRACT + "test_who_is_not_known_is_told_what_to_do",
     ),
     Mutant(

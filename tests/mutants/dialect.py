@@ -78,7 +78,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/model/learnt_dialects.py",
+        "daemon/model/dialect_store.py",
         "integration/test_learnt.py",
         (
             "Facts about a server are kept for other processes.",

@@ -125,7 +125,7 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "workers/agent/model_health.py",
+        "workers/model_health.py",
         TESTS,
         (
             "Administrators are told of refusals in several conversations.",

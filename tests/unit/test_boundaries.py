@@ -13,8 +13,7 @@ from workers import session_consumer
 from workers.agent.prompt.history_messages import history_room
 from workers.agent.prompt.message_shortening import Piece, Shares, fitted
 from workers.agent.prompt.workspace import JOIN, bootstrap
-from workers.consolidation.consolidation_plan import Unsettled, boundaries, plan
-from workers.consolidation.consolidation_thresholds import Thresholds
+from workers.consolidation.consolidation_plan import Thresholds, Unsettled, boundaries, plan
 from workers.consolidation.summary.flush_request import newest
 from workers.consolidation.summary.log_rendering import Line
 from workers.consolidation.summary.summary_calls import breaker_of

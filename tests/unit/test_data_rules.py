@@ -8,8 +8,8 @@ import msgspec
 from daemon.bus import Keys
 from daemon.bus.migrations import SCHEMA
 from daemon.data.backup_records import Fields, ScopeTaken, SessionTaken
+from daemon.data.data_check import flaws_of_entry, flaws_of_key
 from daemon.data.key_names import KeyName
-from daemon.data.key_rules import flaws_of_entry, flaws_of_key
 from daemon.data.scope_rules import flaws_of_scope
 from daemon.data.session_rules import flaws_of_session
 from daemon.events import Reply

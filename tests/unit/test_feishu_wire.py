@@ -13,8 +13,7 @@ from channels.feishu.long_connection import endpoint_of, ping_s_of
 from channels.name_directory import PATIENCE_S
 from daemon.config import Secret
 from daemon.errors import SendRefused
-from daemon.setup.platforms.feishu_frames import Frame, decoded, encoded, ping
-from daemon.setup.platforms.feishu_socket import service_of
+from daemon.setup.platforms.feishu_socket import Frame, decoded, encoded, ping, service_of
 from tests.tables import each_row
 
 KEY = Secret("test key")

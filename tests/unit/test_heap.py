@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from daemon.concurrency.threads import ARENAS
+from daemon.concurrency import ARENAS
 from tests.limits import HANG_S
 
 LARGE = 20  # pieces of a megabyte that are held at a time
 PROGRAM = f"""
 import ctypes, json, sys, threading
-from daemon.concurrency.threads import share_heap
+from daemon.concurrency import share_heap
 
 share_heap()
 libc = ctypes.CDLL(None)

@@ -33,7 +33,7 @@ PLACES = {
     "daemon/archive/object_storage.py": {"from_url"},  # archive.url
     "daemon/model/anthropic/anthropic_model.py": {"http_client"},  # base_url
     "daemon/model/openai_model.py": {"AsyncOpenAI", "http_client"},  # base_url
-    "daemon/model/speech/speech_server.py": {"http_client"},  # base_url
+    "daemon/model/speech.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names
     "daemon/setup/platforms/discord_api.py": {"http_client"},  # Discord, or what was typed
     "daemon/setup/platforms/telegram_pairing.py": {"http_client"},  # Telegram, or what was typed

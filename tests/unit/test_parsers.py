@@ -59,8 +59,8 @@ from daemon.bus.dead_letters import DeadLetter
 from daemon.bus.publish import argument_of, command_of
 from daemon.clock import age_s
 from daemon.config import Config, EmbeddingsConfig, McpConfig, RerankerConfig, Secret, load
-from daemon.data.backup_folder import files_of, manifest_of, records_of
 from daemon.data.backup_records import FileTaken, Manifest, SessionTaken
+from daemon.data.backup_restore import files_of, manifest_of, records_of
 from daemon.errors import UNREADABLE, BadSessionKey, ChannelError, ConfigError, DataError, InvalidAnswer, ModelError
 from daemon.events import Continuity, Inbound, LogEntry, Options, Reply
 from daemon.memory.file_sync import is_shown

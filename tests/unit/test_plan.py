@@ -20,6 +20,7 @@ from workers.agent.prompt.prompt_builder import MERGE_TOKENS, Rules, Scene, prom
 from workers.consolidation.consolidation_plan import (
     Estimate,
     Plan,
+    Thresholds,
     Unsettled,
     boundaries,
     clamp,
@@ -28,7 +29,6 @@ from workers.consolidation.consolidation_plan import (
     plan,
     seen_tokens,
 )
-from workers.consolidation.consolidation_thresholds import Thresholds
 from workers.message_format import in_steps, message, old_upto, role_of, shown_result
 
 TOKENIZER: Tokenizer = anyio.run(load, "gpt-4o")

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from daemon.archive import local_storage
-from daemon.concurrency.threads import Threads, _Job
+from daemon.concurrency import Threads, _Job
 from daemon.memory import MemoryFiles, memory_files
 from daemon.recall.index import indexes
 from daemon.recall.index.index_files import IndexGone

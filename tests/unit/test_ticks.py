@@ -2,8 +2,8 @@
 
 import pytest
 
-from daemon.concurrency import ticks
-from daemon.concurrency.ticks import block_ms, until_tick
+from daemon import concurrency
+from daemon.concurrency import block_ms, until_tick
 from tests.tables import each_row
 
 
@@ -18,13 +18,13 @@ from tests.tables import each_row
 def test_periodic_work_wakes_up_at_the_next_multiple_of_its_period_and_never_later(
     now_s: float, every_s: float, pause_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ticks.anyio, "current_time", lambda: now_s)
+    monkeypatch.setattr(concurrency.anyio, "current_time", lambda: now_s)
 
     assert until_tick(every_s) == pause_s
     assert block_ms(every_s) == 1000 * pause_s
 
 
 def test_a_blocking_command_just_before_a_tick_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ticks.anyio, "current_time", lambda: 7_200.499_999)
+    monkeypatch.setattr(concurrency.anyio, "current_time", lambda: 7_200.499_999)
 
     assert block_ms(0.5) == 2

@@ -16,7 +16,7 @@ from workers.agent.prompt.system_prompt import Prompts
 from workers.agent.prompt.workspace import Workspace
 from workers.agent.turn_progress import Kit
 from workers.model_choice import with_model
-from workers.shared_dialects import recalled
+from workers.model_health import recalled
 from workers.tools import APPROVED, BUILTIN, Registry
 
 _log = structlog.get_logger()

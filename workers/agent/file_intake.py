@@ -40,7 +40,7 @@ from workers.tools.registry import READ_FILE_NAME
 from workers.tools.tool_result import in_thread
 
 if TYPE_CHECKING:
-    from daemon.model.speech.speech_to_text import Transcriber
+    from daemon.model.speech import Transcriber
 
 
 # One file of a message, and its description for the model. Pure.

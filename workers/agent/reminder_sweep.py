@@ -13,7 +13,7 @@ import structlog
 from anyio import to_thread
 
 from daemon import metrics
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import until_tick
 from daemon.errors import BusError, ConfigError, brief
 from daemon.process import Process
 from daemon.reminders import (

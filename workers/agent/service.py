@@ -13,10 +13,10 @@ from daemon.session import Sessions
 from workers.agent.announcements import Announcements
 from workers.agent.bot_runtime import Kits
 from workers.agent.commands.immediate_answers import ImmediateAnswers
-from workers.agent.model_health import ask_anew
 from workers.agent.reminder_sweep import ReminderSweep
 from workers.agent.turn import Turns
 from workers.consolidation import stand_in
+from workers.model_health import ask_anew
 from workers.session_consumer import SessionConsumer
 
 _log = structlog.get_logger()

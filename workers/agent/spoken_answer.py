@@ -24,13 +24,13 @@ from workers.paid_calls import account
 from workers.tools.tool_result import in_thread
 
 if TYPE_CHECKING:
-    from daemon.model.speech.text_to_speech import SpeechSynthesizer
+    from daemon.model.speech import SpeechSynthesizer
 
 WAIT_S = 10.0
 """How long a call waits for the limit that other calls in progress might use up, and for the disk."""
 
 SPEECH_MAX_BYTES = 20_000_000
-"""Largest recording, as in ``daemon.model.speech.text_to_speech``."""
+"""Largest recording, as in ``daemon.model.speech``."""
 
 ENDINGS = {"opus": "ogg", "mp3": "mp3"}
 

@@ -10,7 +10,7 @@ from structlog.contextvars import bind_contextvars
 
 from daemon import metrics
 from daemon.access import Pauses, is_admin, person_of
-from daemon.concurrency.shared_timeout import SharedTimeout
+from daemon.concurrency import SharedTimeout
 from daemon.config import BotConfig
 from daemon.errors import (
     ConfigError,
@@ -38,7 +38,6 @@ from workers.agent.limit_gate import LimitGate
 from workers.agent.live_text import LiveBoard, LiveText
 from workers.agent.log_entries import LogEntries, open_calls
 from workers.agent.model_calls import REFUSED_ATTEMPTS, attributed
-from workers.agent.model_health import ModelHealth
 from workers.agent.outgoing_messages import OutgoingMessages
 from workers.agent.prompt.history_loader import HistoryCache, HistoryLoader
 from workers.agent.prompt.turn_requests import TurnRequests, cache_key
@@ -51,11 +50,10 @@ from workers.agent.turn_recall import recalled, traced
 from workers.agent.turn_tracing import TurnTracing
 from workers.consolidation import Consolidator, stores_of
 from workers.consolidation import Kits as ConsolidationKits
-from workers.failure_log import noted
 from workers.lease_upkeep import ClaimHold
+from workers.model_health import ModelHealth, noted, remembered
 from workers.paid_calls import user_of
 from workers.session_consumer import after_looking, after_waiting
-from workers.shared_dialects import remembered
 from workers.tools import FileAccess, ToolContext
 from workers.tools.command_sandbox import Shell
 from workers.tools.web import WebAccess

@@ -28,7 +28,7 @@ from workers.agent.model_calls import REFUSED_ATTEMPTS
 from workers.agent.prompt.history_loader import HistoryCache
 from workers.agent.turn_progress import Turn, inbounds
 from workers.agent.turn_replies import change_of, ids_of, reply_of, word_of
-from workers.failure_log import noted
+from workers.model_health import noted
 from workers.session_consumer import after_attempts
 from workers.tools import failure
 

@@ -7,9 +7,8 @@ the role.
 """
 
 from workers.consolidation.consolidation_kits import Kits
-from workers.consolidation.consolidation_plan import head_messages
+from workers.consolidation.consolidation_plan import Thresholds, head_messages
 from workers.consolidation.consolidation_request import BACKGROUND, ConsolidationReport, ConsolidationRequest
-from workers.consolidation.consolidation_thresholds import Thresholds
 from workers.consolidation.consolidator import Consolidator, stores_of
 from workers.consolidation.grew_reader import stand_in
 

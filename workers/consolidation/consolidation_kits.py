@@ -13,17 +13,16 @@ from daemon.process import Process
 from daemon.session import ConsolidationLock
 from daemon.tokens import Tokenizer, calibration, load
 from daemon.usage import Amount, Payer, user_of_scope
+from workers.consolidation.consolidation_plan import Thresholds
 from workers.consolidation.consolidation_request import ConsolidationRequest, SharedStores
-from workers.consolidation.consolidation_thresholds import Thresholds
 from workers.consolidation.summary.flush_request import Flush
 from workers.consolidation.summary.quiz import Quiz
 from workers.consolidation.summary.summarize import Summarizer
 from workers.consolidation.summary.summary_calls import breaker_of
 from workers.consolidation.summary.title_request import TitleRequests
-from workers.failure_log import LoggedModel
 from workers.model_choice import with_model
+from workers.model_health import LoggedModel, recalled
 from workers.paid_calls import count
-from workers.shared_dialects import recalled
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import structlog
 from redis import exceptions as redis_errors
 
 from daemon.bus import Bus, Part, PartitionChanges, pairs, translated
-from daemon.concurrency.ticks import block_ms
+from daemon.concurrency import block_ms
 from daemon.errors import BusError, ConfigError, brief
 from workers.consolidation.consolidation_request import SharedStores
 from workers.consolidation.consolidator import Consolidator

@@ -13,8 +13,7 @@ import structlog
 from anyio.lowlevel import checkpoint
 
 from daemon.archive_maintenance import collect_orphans, keep_no_longer
-from daemon.concurrency.slots import Slots
-from daemon.concurrency.ticks import until_tick
+from daemon.concurrency import Slots, until_tick
 from daemon.errors import UNREADABLE, BusError, ConfigError, brief
 from daemon.events import SessionGrew
 from daemon.heartbeat import beat

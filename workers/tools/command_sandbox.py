@@ -21,7 +21,6 @@ import anyio
 from anyio.abc import Process
 
 from daemon.bus import Bus
-from daemon.choices import choice
 from daemon.config import ExecConfig
 from daemon.errors import ToolError
 from daemon.events import Choice
@@ -29,6 +28,7 @@ from daemon.operators import Approval, Approvals, OperatorAudit, approval_id_of
 from daemon.printable import printable
 from daemon.wording import Language
 from daemon.wording import text as say
+from workers.choices import choice
 
 PROGRAM = "bwrap"
 HOME = "/work"

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from channels.web.request_params import json_response, limit_of, segments_of
 from channels.web.site import Site
-from daemon.concurrency.threads import Threads
+from daemon.concurrency import Threads
 from daemon.durable import folder_below, plain_file
 from daemon.errors import UNREADABLE
 from daemon.log import FILE_KEEP

@@ -14,7 +14,7 @@ import structlog
 from anyio import to_thread
 
 from daemon.bus import Bus
-from daemon.concurrency.threads import Threads
+from daemon.concurrency import Threads
 from daemon.errors import brief
 from daemon.recall.index.index_files import BUSY_MS, SCHEMA, IndexUnusable, existing_file
 from daemon.recall.index.index_store import KIND, Index

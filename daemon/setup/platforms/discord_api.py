@@ -10,7 +10,7 @@ import httpx2
 import msgspec
 
 from daemon.config import Secret
-from daemon.config.discord_rules import WHERE_TOKEN
+from daemon.config.channel_rules import WHERE_TOKEN
 from daemon.errors import UNREADABLE, MillpondError
 from daemon.proxies import http_client
 from daemon.version import __version__

@@ -4,14 +4,13 @@ from dataclasses import replace
 from typing import cast
 
 from daemon.config import DiscordConfig, Secret
+from daemon.config.channel_rules import WHERE_TOKEN, discord_token_problem
 from daemon.config.config_keys import NAME_RULE, is_name
-from daemon.config.discord_rules import WHERE_TOKEN, discord_token_problem
 from daemon.errors import ConfigError
 from daemon.printable import printable
 from daemon.setup.answers import ACCESS, Access, DiscordAnswer, Flags, Owner
 from daemon.setup.platforms.discord_api import NO_INTENT, App, DiscordSaysNo, app_at
-from daemon.setup.platforms.secret_questions import SecretQuestion, ask_secret
-from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
+from daemon.setup.questions import AnswerRefused, Asker, SecretQuestion, address_problem, ask_secret, run
 from daemon.setup.setup_files import ConfigPlace, strings
 
 WHERE_USER = "turn on Developer Mode in Discord's settings, under Advanced; right-click your name, Copy User ID"

@@ -15,9 +15,8 @@ from daemon.setup.answers import ACCESS, Access, FeishuAnswer, Flags, Owner
 from daemon.setup.platforms.feishu_api import FeishuSaysNo, Me, feishu_api
 from daemon.setup.platforms.feishu_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.platforms.feishu_scopes import CALLBACK, EVENTS, SCOPES
-from daemon.setup.platforms.secret_questions import SecretQuestion, ask_secret
 from daemon.setup.platforms.telegram_pairing import new_code
-from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
+from daemon.setup.questions import AnswerRefused, Asker, SecretQuestion, address_problem, ask_secret, run
 from daemon.setup.setup_files import ConfigPlace, strings
 from daemon.wording import Language
 from daemon.wording import text as sentence

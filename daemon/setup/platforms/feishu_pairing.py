@@ -17,8 +17,7 @@ from daemon.config import Secret
 from daemon.errors import UNREADABLE
 from daemon.setup.answers import FeishuAnswer, Owner
 from daemon.setup.platforms.feishu_api import FeishuApi, FeishuSaysNo
-from daemon.setup.platforms.feishu_frames import DATA, Frame, decoded, encoded, ping
-from daemon.setup.platforms.feishu_socket import opened, service_of, socket_session
+from daemon.setup.platforms.feishu_socket import DATA, Frame, decoded, encoded, opened, ping, service_of, socket_session
 
 WAIT_S = 300.0
 """How long a person may take to write."""

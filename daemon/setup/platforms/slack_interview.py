@@ -19,12 +19,11 @@ from daemon.config.config_keys import NAME_RULE, is_name
 from daemon.errors import ConfigError
 from daemon.printable import printable
 from daemon.setup.answers import ACCESS, Access, Flags, Owner, SlackAnswer
-from daemon.setup.platforms.secret_questions import SecretQuestion, ask_secret
 from daemon.setup.platforms.slack_api import Me, SlackSaysNo, slack_api
 from daemon.setup.platforms.slack_pairing import WAIT_S, greet, wait_for_owner
 from daemon.setup.platforms.slack_scopes import missing_of
 from daemon.setup.platforms.telegram_pairing import new_code
-from daemon.setup.questions import AnswerRefused, Asker, address_problem, run
+from daemon.setup.questions import AnswerRefused, Asker, SecretQuestion, address_problem, ask_secret, run
 from daemon.setup.setup_files import ConfigPlace, strings
 from daemon.wording import Language
 from daemon.wording import text as sentence

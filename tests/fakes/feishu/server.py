@@ -15,7 +15,7 @@ import httpx2
 from anyio.abc import TaskGroup, TaskStatus
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from daemon.setup.platforms.feishu_frames import CONTROL, DATA, Frame, decoded, encoded
+from daemon.setup.platforms.feishu_socket import CONTROL, DATA, Frame, decoded, encoded
 from tests.fakes.faults import Cut, Garbled, Hang, Page, Slow, reset
 from tests.fakes.feishu.methods import Methods
 from tests.fakes.feishu.world import App, Delivery, Failed, World

@@ -5,7 +5,6 @@ out the same command again, no second job is created.
 """
 
 from daemon.bus import argument_of
-from daemon.choices import choice, token_of, unnamed
 from daemon.config import BotConfig
 from daemon.events import Inbound
 from daemon.jobs import NotifiedChat, tell
@@ -16,6 +15,7 @@ from daemon.process import Process
 from daemon.session import Claim
 from daemon.wording import text as say
 from workers.agent.commands.command_outcome import Outcome
+from workers.choices import choice, token_of, unnamed
 
 YES = frozenset({"yes", "y", "ok", "是", "好", "同意", "确认"})
 NO = frozenset({"no", "n", "cancel", "否", "不", "不同意", "拒绝", "取消"})

@@ -9,7 +9,6 @@ import structlog
 
 from daemon.access import may_take
 from daemon.bus import argument_of
-from daemon.choices import choice, token_of, unnamed
 from daemon.config import BotConfig
 from daemon.errors import ConfigError, brief
 from daemon.events import Attachment, Choice, Inbound
@@ -35,6 +34,7 @@ from daemon.wording import Language
 from daemon.wording import text as say
 from workers.agent.commands.command_outcome import Outcome
 from workers.agent.prompt.user_messages import moment
+from workers.choices import choice, token_of, unnamed
 from workers.tools.message import MEDIA_MAX_BYTES
 
 # Answers ``/memory``: shows a conversation's memory, or searches it for a question.

@@ -4,14 +4,16 @@ from typing import Any
 from urllib.parse import unquote
 
 from daemon.clock import stamp
+from daemon.memory import Memories
 from daemon.process import Process
 from daemon.session import SessionReader, SessionState
-from daemon.tokens import MESSAGE_TOKENS, load
+from daemon.tokens import MESSAGE_TOKENS, calibration, load
 from daemon.traces import Traces
 from workers.agent.bot_runtime import prompts_of
 from workers.agent.prompt.prompt_preview import JOURNAL_MAX, waiting_in
 from workers.agent.prompt.system_prompt import Prompts
-from workers.consolidation.prompt_estimate import estimate_of
+from workers.consolidation.consolidation_plan import HEAD_SHARE, Estimate, Thresholds, head_messages
+from workers.consolidation.consolidation_rounds import MEMORY_SHARE
 from workers.model_choice import with_model
 from workers.tools import BUILTIN
 
@@ -96,3 +98,45 @@ async def _prompts(process: Process, bot: str, state: SessionState) -> Prompts:
         tokenizer = await load(config.model.name)
         made[key] = prompts_of(process, bot, config, tokenizer, BUILTIN.only(config.tools))
     return made[key]
+
+
+# The tokens of a whole prompt, and the sizes that trigger actions, computed without the lock of the session.
+
+
+async def estimate_of(process: Process, state: SessionState, bot: str) -> tuple[Estimate, Thresholds]:
+    """What the prompt between turns counts, and the sizes at which something happens.
+
+    It is estimated as what is stored counts. What a provider's counting has taught other processes is not known here.
+
+    Raises:
+        ConfigError: the bot is not configured here.
+        BusUnavailable: Redis is away.
+    """
+    config = process.config
+    model = with_model(process.bot(bot), state.options.model).model
+    thresholds = Thresholds.of(model, config.memory_flush, lowered=calibration(model.name, model.base_url).lowered)
+    tokenizer = await load(model.name)
+    memory_tokens = 0
+    if state.scope:
+        memory_tokens = await tokenizer.acount((await Memories(process.bus).current(state.scope)).text)
+    head = head_messages(state.continuity.text, state.continuity.transcript) if state.continuity else ()
+    prompt = Estimate(
+        fixed_tokens=state.fixed_tokens,
+        memory_tokens=min(memory_tokens, int(MEMORY_SHARE * thresholds.budget_tokens)),
+        head_tokens=min(sum(map(tokenizer.count_message, head)), int(HEAD_SHARE * thresholds.budget_tokens)),
+        history_tokens=state.tokens_start,
+    )
+    return prompt, thresholds
+
+
+async def sizes(process: Process, state: SessionState) -> dict[str, int]:
+    """Tokens by name: of the prompt between turns, and of each threshold. Errors as for ``estimate_of``."""
+    prompt, thresholds = await estimate_of(process, state, unquote(state.scope.partition(":")[0]))
+    flush = {"flush_point": thresholds.flush_point_tokens} if process.config.memory_flush.enabled else {}
+    return {
+        "prompt": prompt.tokens,
+        "target": thresholds.target_tokens,
+        **flush,
+        "consolidation_start": thresholds.consolidation_start_tokens,
+        "budget": thresholds.budget_tokens,
+    }

@@ -23,7 +23,7 @@ from workers.agent.prompt.message_shortening import Shares, shortened_text
 from workers.agent.prompt.prompt_builder import Rules
 from workers.agent.prompt.skills import in_full, listed
 from workers.agent.prompt.workspace import JOIN, Files, Part, Workspace, bootstrap
-from workers.consolidation.consolidation_thresholds import Thresholds
+from workers.consolidation.consolidation_plan import Thresholds
 from workers.message_format import message
 
 # The sections of a system message and their tokens. Pure, except for information about the machine.

@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 import structlog
 
-from daemon.concurrency.threads import Threads
+from daemon.concurrency import Threads
 from daemon.config import BootstrapConfig
 from daemon.errors import brief
 from workers.agent.prompt.skills import FrontMatterError, Skill, skill

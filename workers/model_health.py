@@ -1,13 +1,27 @@
-"""Whether a bot's model can be called, according to all workers; see ``daemon.model.model_status``.
+"""The health of models, as all workers know it: whether one can be called, its failures, and what its server takes.
 
-Nothing depends on it: while Redis is unavailable, each worker asks as if nothing were known.
+Nothing depends on it: while Redis is unavailable, each worker asks as if nothing were known. See
+``daemon.model.model_status`` and ``daemon.model.dialect_store``.
 """
 
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 
 from daemon.config import ModelConfig
-from daemon.errors import BusError, ModelRefused
-from daemon.model import FailingModel, account_of, failing, note_failing, note_working
+from daemon.errors import BusError, ModelError, ModelRefused
+from daemon.model import (
+    Chunk,
+    FailingModel,
+    Model,
+    Request,
+    account_of,
+    failing,
+    note_failing,
+    note_failure,
+    note_working,
+    recall,
+    remember,
+)
 from daemon.process import Process
 
 
@@ -83,3 +97,53 @@ class ModelHealth:
 
 def _name(model: ModelConfig) -> tuple[str, str]:
     return account_of(model), model.name
+
+
+# Failures of models, counted for operators.
+
+
+async def noted(process: Process, error: Exception) -> None:
+    """Count a failure, if Redis takes it: nothing depends on it."""
+    if isinstance(error, ModelError | TimeoutError):
+        with suppress(BusError):
+            await note_failure(process.bus, process.clock, error)
+
+
+class LoggedModel:
+    """A ``Model`` whose failures are counted, and whose server's peculiarities are shared."""
+
+    def __init__(self, model: Model, config: ModelConfig, process: Process) -> None:
+        self.name = model.name
+        self._config = config
+        self._model = model
+        self._process = process
+
+    async def stream(self, request: Request) -> AsyncGenerator[Chunk, None]:
+        """As ``Model.stream``."""
+        try:
+            async with aclosing(self._model.stream(request)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+            await remembered(self._process, self._config)
+        except ModelError as error:
+            await noted(self._process, error)
+            raise
+
+    async def aclose(self) -> None:
+        """Close the model's connections."""
+        await self._model.aclose()
+
+
+# What workers have learnt about models' servers, and share.
+
+
+async def recalled(process: Process, model: ModelConfig) -> None:
+    """Use what other workers have learnt about a model."""
+    with suppress(BusError):
+        await recall(process.bus, model)
+
+
+async def remembered(process: Process, model: ModelConfig) -> None:
+    """Share what this worker has learnt about a model since the last time."""
+    with suppress(BusError):
+        await remember(process.bus, model)
