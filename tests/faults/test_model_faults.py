@@ -208,7 +208,7 @@ CASES: Mapping[str, Case] = {
     # Tools.
     "a tool that hangs": Case(
         replies=calls(act("hang")),
-        results=["Error: act did not finish within 20 s; it is unknown whether it had an effect"],
+        results=["Error: act did not finish within 20 s. It is unknown whether the call had an effect"],
     ),
     "a tool that raises": Case(
         replies=calls(act("raise")), results=["Error: act failed: _Bug: a bug in a tool"], requests=2

@@ -154,7 +154,7 @@ async def test_a_tool_that_hangs_is_ended_and_what_it_did_is_unknown(tmp_path: P
     once = await run(a_tool(tool), tmp_path, timeout_s=0.01)
     again = await run(a_tool(tool, repeatable=True, timeout_s=0.02), tmp_path, timeout_s=HANG_S)
 
-    assert once.text == "Error: tool did not finish within 0.01 s; it is unknown whether it had an effect"
+    assert once.text == "Error: tool did not finish within 0.01 s. It is unknown whether the call had an effect"
     assert again.text == "Error: tool did not finish within 0.02 s"
 
 

@@ -172,7 +172,7 @@ class Registry:
             if not isinstance(found, str | ToolResult):
                 raise TypeError(f"{tool.name} returned {type(found).__name__}")
             return ToolResult(text=found) if isinstance(found, str) else found
-        outcome = "" if tool.repeatable else "; it is unknown whether it had an effect"
+        outcome = "" if tool.repeatable else ". It is unknown whether the call had an effect"
         raise ToolError(f"{tool.name} did not finish within {limit_s:g} s{outcome}")
 
     @property
