@@ -31,13 +31,14 @@ from daemon.recall.search_results import (
 )
 from daemon.recall.session_book import SessionBook
 
-LOOKED_AT, LOOKED_AGAIN = 15, 45
+LOOKED_AT, LOOKED_AGAIN = 20, 45
 """Hits that a turn's recall looks at, and so many where more than half of those stand in the prompt already; each costs
 0.1 ms."""
 
-SHORT = 2
+SHORT = 3
 """How many times ``max_results`` hits a turn recalls at most, as long as they are short. (In each half of each set of
-``python -m benchmarks recall_sets``, a turn then shows the evidence for 0 to 6 percent more of the questions.)"""
+``python -m benchmarks recall_sets``, a turn then shows the evidence for 0 to 3 percent more of the questions than with
+2.)"""
 
 LOOK_S = 0.2
 """How long a turn waits to be told whether there is anything to search."""

@@ -350,14 +350,20 @@ MUTANTS = (
         ),
         (
             "A turn recalls more short hits.",
+            "SHORT = 3",
             "SHORT = 2",
-            "SHORT = 1",
-            "test_no_more_than_twice_as_many_hits_are_shown_as_the_configuration_says",
+            "test_no_more_than_three_times_as_many_hits_are_shown_as_the_configuration_says",
         ),
     ),
     *mutants_of(
         "daemon/recall/index/passages.py",
         "unit/test_recall_passages.py",
+        (
+            "Only the first hits of a turn are shown with text beside them.",
+            "is_wide = prompt is None or len(found) < WIDE_MAX",
+            "is_wide = True",
+            "test_only_the_first_hits_of_a_turn_are_shown_with_text_beside_them",
+        ),
         (
             "A hit of which only a part of the message is shown is not left out.",
             'if _is_whole(near, row, shown) else ""',

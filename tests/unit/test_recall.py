@@ -156,12 +156,12 @@ async def test_hits_that_do_not_fit_are_left_out_whole() -> None:
     assert await recaller_of(engine).recalled(SCOPE, asked(room=-5)) == ""
 
 
-async def test_no_more_than_twice_as_many_hits_are_shown_as_the_configuration_says() -> None:
-    engine = ScriptedEngine(*(a_hit(f"hit number {number}", docid=f"d{number}") for number in range(10)))
+async def test_no_more_than_three_times_as_many_hits_are_shown_as_the_configuration_says() -> None:
+    engine = ScriptedEngine(*(a_hit(f"hit number {number}", docid=f"d{number}") for number in range(12)))
 
     text = await recaller_of(engine, max_results=3).recalled(SCOPE, asked())
 
-    assert text.count("- **[") == 6
+    assert text.count("- **[") == 9
 
 
 async def test_more_hits_than_the_configuration_says_take_no_more_room_than_so_many_long_ones() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from daemon.recall.chunks import message_chunks
 from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
-from daemon.recall.index.passages import hits_of
+from daemon.recall.index.passages import WIDE_MAX, hits_of
 from daemon.recall.index.ranking import ranked
 from daemon.recall.search_results import SNIPPET_CHARS, TURN_SNIPPET_CHARS, InPrompt
 from daemon.recall.search_terms import query_terms
@@ -108,6 +108,26 @@ def test_a_turn_shows_more_text_beside_a_hit_than_a_search() -> None:
 
     assert len(searched) <= SNIPPET_CHARS < len(in_turn) <= TURN_SNIPPET_CHARS
     assert [line[0] for line in in_turn.splitlines()] == [*"234567"]
+    index.close()
+
+
+def test_only_the_first_hits_of_a_turn_are_shown_with_text_beside_them() -> None:
+    index = Index.in_memory(forgets=0)
+    talk = [f"{number} otter" if number % 8 == 0 else f"{number} The heron waits." for number in range(80)]
+    chunks = [
+        chunk
+        for number, text in enumerate(talk)
+        for chunk in message_chunks(text, session="web:ann", index=number, time=NOW.isoformat())
+    ]
+    index.feed("log", NOWHERE, FeedPosition(1, "last"), lambda _, write: write.chunks.extend(chunks))
+    rows = [(number + 1, 1.0) for number in range(0, 80, 8)]
+
+    def are_wide(prompt: InPrompt | None) -> list[bool]:
+        hits = index.ask(lambda found: hits_of(found, rows, limit=10, prompt=prompt, query="Which otter?"))
+        return ["\n" in hit.snippet for hit in hits]
+
+    assert are_wide(InPrompt(file="transcript/web:bob", first=0)) == [True] * WIDE_MAX + [False] * (10 - WIDE_MAX)
+    assert are_wide(None) == [True] * 10
     index.close()
 
 
