@@ -73,7 +73,7 @@ PRIVATE = 0o077
 """Umask: other users get no access to files of a command, because these contain conversations or their names."""
 
 
-COLLECT_AFTER = 10_000
+COLLECT_AFTER = 100_000
 """New objects after which the garbage collector looks at them. Imports create many objects and no garbage: at Python's
 700, the collector takes a tenth of the CPU time of a short command."""
 

@@ -43,7 +43,6 @@ from daemon.model.model_status import (
     read_failing,
     read_failures,
 )
-from daemon.model.offline_model import OfflineModel
 from daemon.model.reasoning import said
 from daemon.model.untrusted_text import enclosed, ends, without_marks
 from daemon.model.usage_counts import is_charged, priced
@@ -65,7 +64,6 @@ __all__ = [
     "FallbackModel",
     "LearntDialect",
     "Model",
-    "OfflineModel",
     "OnlyThought",
     "Request",
     "TextChunk",
@@ -109,7 +107,15 @@ async def connect(config: ModelConfig, *, language: Language = "en") -> Model:
 
     Nothing is sent yet: a wrong address or key shows at the first call.
     """
-    return OfflineModel(language=language) if config.offline else await to_thread.run_sync(_http_models, config)
+    if config.offline:
+        return await to_thread.run_sync(_offline_model, language)
+    return await to_thread.run_sync(_http_models, config)
+
+
+def _offline_model(language: Language) -> Model:
+    from daemon.model.offline_model import OfflineModel  # noqa: PLC0415 - most processes have a real model
+
+    return OfflineModel(language=language)
 
 
 def _http_models(config: ModelConfig) -> Model:

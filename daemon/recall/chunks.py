@@ -57,6 +57,9 @@ HISTORY_FILE, MEMORY_FILE = "memory/HISTORY.md", "memory/MEMORY.md"
 
 SPEAKER_MAX_CHARS = 80
 
+FORGOTTEN = "[forgotten]"
+"""What stands where something was removed (``daemon.forget.text_matcher``)."""
+
 _SENTENCES = re.compile(
     r".+?(?:[.!?…]{1,9}[\"')\]”’]{0,3}(?=\s)|[。！？；]{1,9}[”’」』）]{0,3}|\Z)\s*", re.DOTALL
 ).findall

@@ -11,7 +11,6 @@ from typing import Protocol
 from anyio import to_thread
 
 from daemon.bus import Bus, load_script
-from daemon.recall.index.index_files import delete_indexes
 
 ANEW = load_script(__file__, "../../forget/lua/anew.lua")
 
@@ -98,6 +97,7 @@ async def forget_in_indexes(work: Work, order: Order, ground: Ground) -> None:
 
 def _delete(data_dir: Path, scope: str) -> None:
     # Most processes never delete any: what engines are made of is imported by those that do.
+    from daemon.recall.index.index_files import delete_indexes  # noqa: PLC0415
     from daemon.recall.qmd import remove_index  # noqa: PLC0415
 
     try:

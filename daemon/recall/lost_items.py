@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from daemon.memory import HistoryEntry
-from daemon.recall.index.index_rows import FORGOTTEN
+from daemon.recall.chunks import FORGOTTEN
 from daemon.recall.search_results import QuotedMessage, said_of
 from daemon.transcripts import Transcripts
 

@@ -146,10 +146,13 @@ class Recaller:
         try:
             await to_thread.run_sync(_import, abandon_on_cancel=True)
             await self._engines.warm()
-            # But in English and Chinese the first date takes 0.3 s.
-            await to_thread.run_sync(names_day, "gestern", self._clock.now(), abandon_on_cancel=True)
         except Exception as error:  # noqa: BLE001 - as in ``recalled``
             _log.exception("recall.failed", reason=type(error).__name__)
+
+    async def load_other_dates(self) -> None:
+        """Read a first date that is neither English nor Chinese: it takes 0.3 s. As ``warm``, but few turns need it."""
+        if self._config.enabled:
+            await to_thread.run_sync(names_day, "gestern", self._clock.now(), abandon_on_cancel=True)
 
     def wrote(self, scope: str) -> None:
         """Something was written into the memory of ``scope``, a home: what is copied from there is brought in step."""

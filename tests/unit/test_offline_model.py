@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from daemon.config.schema import ModelConfig
 from daemon.config.secret import Secret
-from daemon.model import RUNTIME_CONTEXT, Answer, OfflineModel, Request, TextChunk, connect
+from daemon.model import RUNTIME_CONTEXT, Answer, Request, TextChunk, connect
 from daemon.model import offline_model as offline_module
 from daemon.model.offline_consolidation import best, consolidation, is_question, language_of, sentences, terms
+from daemon.model.offline_model import OfflineModel
 from daemon.wording import text
 from tests.steps import calls_of, grows_evenly
 from tests.tables import each_row
@@ -45,7 +46,7 @@ async def reply(*messages: bytes, **options) -> str:
 async def test_without_key_and_address_the_offline_model_answers():
     model = await connect(ModelConfig())
 
-    assert isinstance(model, OfflineModel)
+    assert isinstance(model)
     assert model.name == "offline"
     await model.aclose()
 

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon.events import Attachment, Inbound, Quote
-from daemon.model import RUNTIME_CONTEXT, OfflineModel, Request
+from daemon.model import RUNTIME_CONTEXT, Request
+from daemon.model.offline_model import OfflineModel
 from tests.tables import each_row
 from workers.agent.prompt.user_messages import (
     RETRY,

@@ -5,6 +5,7 @@ from functools import partial
 
 import anyio
 import structlog
+from anyio import to_thread
 
 from daemon.heartbeat import NOWHERE, beat
 from daemon.process import Process
@@ -18,6 +19,7 @@ from workers.agent.turn import Turns
 from workers.consolidation import stand_in
 from workers.model_health import ask_anew
 from workers.session_consumer import SessionConsumer
+from workers.tools.registry import load_checks
 
 _log = structlog.get_logger()
 
@@ -40,12 +42,13 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             tg.start_soon(turns.histories.run)
             tg.start_soon(announcements.run)
             tg.start_soon(turns.pauses.run, process.listener)
-            tg.start_soon(process.recaller.run)
             turns.consolidator.open(tg)
             tg.start_soon(stand_in, turns.consolidator)
             await tg.start(turns.equipment.servers.run)
             await process.unless_stopping(partial(_warm, turns.kits, process.recaller))
             tg.start_soon(ImmediateAnswers(process, turns.kits, turns.equipment).run)
+            tg.start_soon(process.recaller.run)
+            tg.start_soon(_load_rest, process.recaller)
             task_status.started()
             await consumer.run()
             tg.cancel_scope.cancel()
@@ -58,6 +61,12 @@ async def _warm(kits: Kits, recaller: Recaller) -> None:
     # First what the first answer needs.
     await kits.warm()
     await recaller.warm()
+
+
+async def _load_rest(recaller: Recaller) -> None:
+    # Few first turns need a date in other languages, or a tool.
+    await recaller.load_other_dates()
+    await to_thread.run_sync(load_checks, abandon_on_cancel=True)
     # Modules and vocabularies live as long as the process: each full collection that looked at them would hold the
     # event loop up for 80 ms.
     gc.freeze()

@@ -2,7 +2,9 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import cached_property
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 import msgspec
@@ -13,11 +15,13 @@ from daemon.errors import BusUnavailable, ConfigError, LeaseLost, ToolError
 from daemon.events import Attachment, Choice
 from daemon.model import ToolCall
 from daemon.recall import Recaller
-from workers.tools.argument_check import ArgumentCheck
 from workers.tools.command_sandbox import Shell
 from workers.tools.file_access import FileAccess
 from workers.tools.tool_result import ToolResult, failure, fitted
 from workers.tools.web import WebAccess
+
+if TYPE_CHECKING:
+    from workers.tools.argument_check import ArgumentCheck
 
 NAME_MAX_CHARS = 64
 """Longest name of a tool (OpenAI, "Function calling"). Errors cut the names of missing tools to it."""
@@ -97,15 +101,24 @@ class Tool:
         function = {"name": self.name, "description": self.description, "parameters": self.parameters}
         return msgspec.json.encode({"type": "function", "function": function})
 
+    @cached_property
+    def argument_check(self) -> "ArgumentCheck":
+        """The check of the arguments, made at the first call of the tool."""
+        from workers.tools.argument_check import ArgumentCheck  # noqa: PLC0415 - it takes 40 ms: see ``load_checks``
+
+        return ArgumentCheck(self.parameters)
+
+
+def load_checks() -> None:
+    """Import the library that checks arguments. Otherwise, the first call of a tool would do it. Blocks."""
+    import_module("workers.tools.argument_check")
+
 
 class Registry:
     """Tools by name."""
 
-    def __init__(self, tools: Iterable[Tool], *, checkers: Mapping[str, ArgumentCheck] | None = None) -> None:
-        """``checkers``: existing checkers of these tools, by name; the others are made."""
-        known = checkers or {}
+    def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._checkers = {name: known.get(name) or ArgumentCheck(tool.parameters) for name, tool in self._tools.items()}
         self.definitions = tuple(tool.definition() for tool in self._tools.values())
         """The definitions for a request to a model, JSON each."""
 
@@ -123,13 +136,13 @@ class Registry:
         unknown = [name for name in names if name not in self._tools]
         if unknown:
             raise ConfigError(f"unknown tool {', '.join(unknown)}. The tools are: {', '.join(self._tools)}")
-        return Registry((self._tools[name] for name in names), checkers=self._checkers)
+        return Registry(self._tools[name] for name in names)
 
     def beside(self, tools: Iterable[Tool]) -> "Registry":
         """These tools and others. If two have the same name, the first one counts."""
         added = {tool.name: tool for tool in reversed(list(tools))}
         others = [added[name] for name in reversed(added) if name not in self._tools]
-        return Registry([*self._tools.values(), *others], checkers=self._checkers)
+        return Registry([*self._tools.values(), *others])
 
     def repeatable(self, name: str) -> bool:
         """Whether an interrupted call of this tool may run again."""
@@ -165,7 +178,7 @@ class Registry:
         if tool is None:
             there = ", ".join(self._tools) or "none"
             raise ToolError(f"The tool {call.name[:NAME_MAX_CHARS]!r} was not found. Available tools: {there}")
-        arguments = self._checkers[tool.name].read(call.arguments)
+        arguments = tool.argument_check.read(call.arguments)
         limit_s = timeout_s if tool.timeout_s is None else tool.timeout_s
         with anyio.move_on_after(limit_s):
             found = cast("object", await tool.run(arguments, context))

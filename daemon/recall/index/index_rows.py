@@ -14,6 +14,7 @@ import msgspec
 
 from daemon.memory import HistoryEntry, Note, Version
 from daemon.recall.chunks import (
+    FORGOTTEN,
     HISTORY_FILE,
     MEMORY_FILE,
     Chunk,
@@ -24,9 +25,6 @@ from daemon.recall.chunks import (
     note_chunks,
 )
 from daemon.recall.index.index_store import IndexWrite
-
-FORGOTTEN = "[forgotten]"
-"""What stands where something was removed (``daemon.forget.text_matcher``)."""
 
 TOOL_MAX_CHARS = 2_000
 """A longer result of a tool is a file or a page, and nothing that was said."""

@@ -29,8 +29,7 @@ from anyio import to_thread
 
 from daemon.durable import FOLDER_MODE, folder_below, folder_lock, private_folder
 from daemon.memory import HistoryEntry, Memories, Note
-from daemon.recall.chunks import Chunk, history_chunks, lines_of, memory_chunks, note_chunks
-from daemon.recall.index.index_rows import FORGOTTEN
+from daemon.recall.chunks import FORGOTTEN, Chunk, history_chunks, lines_of, memory_chunks, note_chunks
 from daemon.recall.index.passages import snippet_of
 from daemon.recall.search_results import SNIPPET_CHARS, Hit
 from daemon.scope import folder_of

@@ -15,7 +15,6 @@ from urllib.parse import unquote
 
 import msgspec
 
-from workers.tools.argument_check import ArgumentCheck
 from workers.tools.registry import NAME_MAX_CHARS, Tool
 
 # Tool names that every model's API accepts, for tools with other names. Pure.
@@ -139,6 +138,8 @@ def mended(schema: object) -> RepairedSchema:
 
 
 def _mended(schema: Schema) -> RepairedSchema:
+    from workers.tools.argument_check import ArgumentCheck  # noqa: PLC0415 - see ``Tool.argument_check``
+
     names = property_names(set(_names_in(schema)))
     for depth in FOLLOWED_DEPTHS:
         mender = _Mender(schema, names, depth=depth)
