@@ -4,6 +4,7 @@ In Python's terms such text holds surrogates: U+D800 to U+DFFF from JSON's escap
 (PEP 383). No encoder takes it, so whatever cannot be completed becomes U+FFFD before it goes anywhere.
 """
 
+import asyncio
 import json
 import re
 import time
@@ -92,12 +93,24 @@ class Turnstile:
     def __init__(self) -> None:
         # Not the fast kind: whoever gets it waits a round, lock in hand, and so the others queue up.
         self._lock = anyio.Lock()
+        self._is_open = True
+        """Whether nobody has come through in this round."""
 
     async def through(self) -> float:
         """Wait to be let through; until when one may work on, by ``time.perf_counter()``."""
-        async with self._lock:
-            """Leaving wakes the next one, who runs in the next round."""
+        if self._is_open and not self._lock.locked():
+            self._close()
+        else:
+            async with self._lock:
+                self._close()  # leaving wakes the next one, who runs in the next round, after ``_open``
         return time.perf_counter() + SLICE_S
+
+    def _close(self) -> None:
+        self._is_open = False
+        asyncio.get_running_loop().call_soon(self._open)
+
+    def _open(self) -> None:
+        self._is_open = True
 
 
 # Text whose characters come in halves: a surrogate pair over two chunks, a lone surrogate, bytes that are no UTF-8.

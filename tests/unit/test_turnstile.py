@@ -33,6 +33,42 @@ async def test_no_two_come_through_in_the_same_round() -> None:
     assert len(set(rounds)) == 20
 
 
+async def test_who_comes_alone_does_not_wait() -> None:
+    turnstile, rounds = Turnstile(), list[int]()
+    number = 0
+
+    async def go_through() -> None:
+        for _ in range(3):
+            began = number
+            await turnstile.through()
+            rounds.append(number - began)
+            await checkpoint()
+            await checkpoint()
+
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(go_through)
+        while len(rounds) < 3:
+            number += 1
+            await checkpoint()
+
+    assert rounds == [0, 0, 0]
+
+
+async def test_who_comes_again_in_the_same_round_waits() -> None:
+    turnstile, others = Turnstile(), list[str]()
+    async with anyio.create_task_group() as tg:
+        await turnstile.through()
+        tg.start_soon(_note, others)
+
+        await turnstile.through()
+
+        assert others == ["ran"]
+
+
+async def _note(others: list[str]) -> None:
+    others.append("ran")
+
+
 async def test_who_leaves_before_being_let_through_holds_up_nobody() -> None:
     turnstile = Turnstile()
     async with anyio.create_task_group() as tg:
