@@ -46,7 +46,7 @@ async def reply(*messages: bytes, **options) -> str:
 async def test_without_key_and_address_the_offline_model_answers():
     model = await connect(ModelConfig())
 
-    assert isinstance(model)
+    assert isinstance(model, OfflineModel)
     assert model.name == "offline"
     await model.aclose()
 
