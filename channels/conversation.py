@@ -129,8 +129,7 @@ class _Wire(msgspec.Struct):
     tool_calls: list[_Call] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConversationEntry:
+class ConversationEntry(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of the log."""
 
     index: int
@@ -142,8 +141,7 @@ class ConversationEntry:
     """Names of the tools that it calls."""
 
 
-@dataclass(frozen=True)
-class AnswerProgress:
+class AnswerProgress(msgspec.Struct, frozen=True):
     """The answer as far as it is written, from its beginning; advisory, its ``ConversationEntry`` follows."""
 
     text: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.bus import Bus, Subscription, load_script
@@ -67,8 +68,7 @@ RENEW_ONLY = -1
 """Stands for the fence where nothing is to be taken."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeaseTerms:
+class LeaseTerms(msgspec.Struct, frozen=True, kw_only=True):
     """How long leases are, and whose."""
 
     key: str
@@ -77,7 +77,7 @@ class LeaseTerms:
     """Pause between renewals; short enough that most of the time enough is left for a send."""
     worker: str
     """Name of the process."""
-    leads: LeaseBalance = field(default_factory=LeaseBalance)
+    leads: LeaseBalance = msgspec.field(default_factory=LeaseBalance)
     """Its leases."""
 
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
+import msgspec
 import structlog
 
 from channels.base import Channel, Finds, Part, found
@@ -40,8 +41,7 @@ _parse = lru_cache(PARSED_KEPT)(SessionKey.parse)
 _counter = cache(metrics.DELIVERIES.labels)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Means:
+class Means(msgspec.Struct, frozen=True, kw_only=True):
     """The means of sending that all leaders of a channel instance in a process share."""
 
     channel: Channel

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 INFO_MAX = 60
 """A longer line that opens a code block is opened again without what stands behind its fence."""
@@ -12,8 +13,7 @@ _below_head = re.compile(r"^[ ]{0,3}\|?(?:[ \t]*:?-+:?[ \t]*\|)*[ \t]*:?-*:?[ \t
 _heading = re.compile(r"[ ]{0,3}#{1,6}[ \t]").match
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fence:
+class Fence(msgspec.Struct, frozen=True, kw_only=True):
     """A fenced code block's own lines, by which a part of it is closed and opened again."""
 
     opening: str
@@ -26,8 +26,7 @@ class Fence:
     """Where it ends: the closing line, or the end of the text, begins there."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Block:
+class Block(msgspec.Struct, frozen=True, kw_only=True):
     """A stretch of the text up to the next block, with the blank lines behind it."""
 
     begin: int
@@ -63,8 +62,7 @@ def blocks(text: str) -> Iterator[Block]:
         yield Block(begin=begin, end=size)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Table:
+class Table(msgspec.Struct, frozen=True, kw_only=True):
     """A table within a block, whose head a part of it repeats."""
 
     head: str

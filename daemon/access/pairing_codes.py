@@ -1,7 +1,6 @@
 """One-time codes by which strangers are let in: given to a stranger, used by an administrator."""
 
 import secrets
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -35,8 +34,7 @@ WRONG_S = 600.0
 Refused = Literal["wrong", "often"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Stranger:
+class Stranger(msgspec.Struct, frozen=True, kw_only=True):
     """Whom a code was given."""
 
     id: str

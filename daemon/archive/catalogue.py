@@ -7,7 +7,6 @@ already, the new one is known by what it begins with.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -77,8 +76,7 @@ def newest(segments: Sequence[Segment]) -> list[Segment]:
 # The list of a shelf in Redis: its newest segments, and the catalogue of the older ones.
 
 
-@dataclass(frozen=True, kw_only=True)
-class SegmentListing:
+class SegmentListing(msgspec.Struct, frozen=True, kw_only=True):
     """The entries of a list, as they stood at one moment."""
 
     owner: str

@@ -7,7 +7,6 @@ one: another could not read them back.
 
 import secrets
 import socket
-from dataclasses import dataclass
 
 import msgspec
 
@@ -55,8 +54,7 @@ class KnownArchive(msgspec.Struct, frozen=True, kw_only=True):
         return (self.kind, self.where) == (storage.kind, storage.where) and is_reachable
 
 
-@dataclass(frozen=True, kw_only=True)
-class Permission:
+class Permission(msgspec.Struct, frozen=True, kw_only=True):
     """Whether messages may leave Redis once they are archived."""
 
     is_granted: bool

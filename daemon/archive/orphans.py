@@ -3,10 +3,10 @@
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.archive.archive_files import ArchiveFiles
@@ -31,8 +31,7 @@ COLLECT_EVERY_S = 3_600.0
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class OrphanReport:
+class OrphanReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a pass found."""
 
     folders: int = 0

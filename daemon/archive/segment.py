@@ -9,7 +9,6 @@ import gzip
 import hashlib
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
@@ -213,8 +212,7 @@ def is_of(segment: Segment, lines: bytes) -> bool:
 # Which segments a range is read from: several may hold the same message, and then the one listed last is right. Pure.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """A part of a range, and the segment that holds it; None: none does."""
 
     first: int

@@ -1,7 +1,8 @@
 """Shelves: what can be archived, the log of a session and the lists of a scope's memory, each with its own indexes."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from daemon.bus import Keys
 from daemon.scope import folder_of
@@ -19,8 +20,7 @@ SCOPE_FOLDER = "scope="
 """What the folders of scopes begin with; ``folder_of`` leaves no ``=`` in the name of a session's."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shelf:
+class Shelf(msgspec.Struct, frozen=True, kw_only=True):
     """A list in Redis of which what is old lies in the archive: index ``base`` is the first that Redis still holds."""
 
     kind: ShelfKind

@@ -1,8 +1,9 @@
 """Where the archive's files lie: a folder of this machine, or an object store."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+import msgspec
 
 CALLS = 8
 """Files that are read or written at a time: an object store takes 20 to 100 ms for each."""
@@ -16,8 +17,7 @@ FILE_MAX_BYTES = 1024 * 1024 * 1024
 Kind = Literal["local", "object"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredFile:
+class StoredFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file as its storage lists it."""
 
     name: str

@@ -2,12 +2,12 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.lowlevel
+import msgspec
 from anyio.abc import TaskGroup
 from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.connection import UnixDomainSocketConnection, parse_url
@@ -53,8 +53,7 @@ async def _nothing() -> None:
     """One's own server is somebody else's to restart."""
 
 
-@dataclass(frozen=True)
-class Connected:
+class Connected(msgspec.Struct, frozen=True):
     """A client of a server, and the function that reconnects it."""
 
     client: Client
@@ -62,7 +61,7 @@ class Connected:
     """Brings the server back."""
     gone: Callable[[], Awaitable[str]] | None = None
     """Why the server's data folder is not the one that was opened, a sentence; None: nobody can say."""
-    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    options: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """Of its connections; with another host and port, those of the other nodes of its cluster."""
 
 

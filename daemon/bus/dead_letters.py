@@ -5,7 +5,6 @@ import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import msgspec
@@ -34,8 +33,7 @@ _decode_message = msgspec.json.Decoder(Inbound).decode
 _decode_reply = msgspec.json.Decoder(Reply).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class DeadLetter:
+class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a ``dead`` stream."""
 
     name: str
@@ -207,8 +205,7 @@ LetterWork = Callable[[DeadLetters, DeadLetter], Awaitable[str]]
 """Does something with a letter, and says in a word or two what became of it."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LetterSelection:
+class LetterSelection(msgspec.Struct, frozen=True, kw_only=True):
     """The dead letters that an operator chose, by exactly one of these fields."""
 
     names: tuple[str, ...] = ()
@@ -217,13 +214,12 @@ class LetterSelection:
     everything: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReplayOutcome:
+class ReplayOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome for the chosen letters."""
 
-    outcomes: Counter[str] = field(default_factory=Counter[str])
+    outcomes: Counter[str] = msgspec.field(default_factory=Counter[str])
     """How many came to which end."""
-    refused: list[InboundError] = field(default_factory=list[InboundError])
+    refused: list[InboundError] = msgspec.field(default_factory=list[InboundError])
     """Why those stay that stay."""
 
 

@@ -7,10 +7,10 @@ looks at each key and changes what is still old.
 
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.bus.keys import Keys
@@ -41,8 +41,7 @@ class Database(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Migration:
+class Migration(msgspec.Struct, frozen=True, kw_only=True):
     """One step from a schema to the next."""
 
     schema: int

@@ -6,9 +6,9 @@ rule. A key that a script reads counts as written, because the server cannot tel
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from redis.exceptions import NoPermissionError
 
 from daemon.bus.command_batch import translated
@@ -47,8 +47,7 @@ def pattern_of(kind: str) -> str:
     return kind if kind in _SINGLE.split(",") else f"{kind}:*"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rights:
+class Rights(msgspec.Struct, frozen=True, kw_only=True):
     """Of one role: kinds of keys, names of channels and calls, separated by commas."""
 
     reads: str

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Never
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.bus.command_batch import translated
@@ -160,8 +161,7 @@ class Failovers:
                 await anyio.sleep(RETRY_S)
 
 
-@dataclass(frozen=True, kw_only=True)
-class LostMessages:
+class LostMessages(msgspec.Struct, frozen=True, kw_only=True):
     """Accepted messages that were lost in failovers within the last ``KEPT_S`` seconds."""
 
     count: int

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+import msgspec
 
 from daemon.config.secret import Secret
 
@@ -97,8 +98,7 @@ _TLS_OPTIONS = {*_TLS_FILES, "ssl_check_hostname"}
 _PORT_MAX = 65_535
 
 
-@dataclass(frozen=True, kw_only=True)
-class SentinelAddress:
+class SentinelAddress(msgspec.Struct, frozen=True, kw_only=True):
     """The addresses of the sentinels, and the options of their service."""
 
     sentinels: tuple[tuple[str, int], ...]

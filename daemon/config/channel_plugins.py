@@ -5,7 +5,6 @@ that is not one of ours, and loaded only then: importing the modules of other pa
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
 GROUP = "millpond.channels"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Adapter:
+class Adapter(msgspec.Struct, frozen=True, kw_only=True):
     """The object that an entry point of the group refers to."""
 
     config: type[PushConfig]

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -21,8 +20,7 @@ from daemon.errors import ConfigError
 DEFAULT_BOT = "pond"
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoadedConfig:
+class LoadedConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A valid configuration and its source."""
 
     config: Config

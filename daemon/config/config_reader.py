@@ -36,8 +36,7 @@ from daemon.config.section import PathText
 from daemon.errors import ConfigError
 
 
-@dataclass(frozen=True)
-class ConfigProblem:
+class ConfigProblem(msgspec.Struct, frozen=True):
     """A problem of the configuration."""
 
     path: str

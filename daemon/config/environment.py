@@ -6,8 +6,9 @@ it stands. Empty variables count as unset.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeGuard, cast, get_origin
+
+import msgspec
 
 from daemon.config.config_keys import bare
 
@@ -34,8 +35,7 @@ _TRUTH: dict[str, bool] = {
 }
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(msgspec.Struct, frozen=True):
     """A value that a variable of the environment sets."""
 
     name: str

@@ -9,7 +9,6 @@ import os
 import secrets
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import IO, TypeVar
@@ -136,8 +135,7 @@ LEVEL = 6
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class BackupContents:
+class BackupContents(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of a backup besides the data in Redis."""
 
     workspaces: Mapping[str, Path]
@@ -151,8 +149,7 @@ class BackupContents:
     """Sessions and memories that are left out, and damaged keys and files that the operator knows."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class BackupResult:
+class BackupResult(msgspec.Struct, frozen=True, kw_only=True):
     """A backup that was written."""
 
     folder: Path

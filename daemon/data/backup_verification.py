@@ -5,7 +5,6 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -51,8 +50,7 @@ SOON_MS = 60_000
 """Keys that expire within this time may be missing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VerificationResult:
+class VerificationResult(msgspec.Struct, frozen=True, kw_only=True):
     """Findings in a restored backup."""
 
     manifest: Manifest

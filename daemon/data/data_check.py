@@ -5,7 +5,6 @@ What several keys in different slots must agree about is looked at twice, for in
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -74,8 +73,7 @@ FIRST = frozenset({"session.fields", "session.log"})
 """Rules of a session without which others cannot be looked at."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataReport:
+class DataReport(msgspec.Struct, frozen=True, kw_only=True):
     """What a look found."""
 
     flaws: tuple[Flaw, ...]

@@ -7,9 +7,10 @@ import shutil
 import stat
 from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TypeVar
+
+import msgspec
 
 from daemon.data.backup_records import FileTaken
 from daemon.durable import (
@@ -34,8 +35,7 @@ NAME_MAX_BYTES = 255
 """The longest name of a file on the file systems of Linux and macOS."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Unreadable:
+class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
     """A file or folder that cannot be read."""
 
     path: str
@@ -66,8 +66,7 @@ def copy_tree(
     yield from _copied(source, target, _Place(inside, inside), secrets, (only, without))
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(msgspec.Struct, frozen=True):
     """A folder of a backup: its names there, and the original ones."""
 
     inside: tuple[str, ...]

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 
+import msgspec
 
-@dataclass(frozen=True, kw_only=True)
-class Mend:
+
+class Mend(msgspec.Struct, frozen=True, kw_only=True):
     """What would mend it: an action of ``mend.lua``, which looks again before it changes anything."""
 
     what: str

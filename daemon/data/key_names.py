@@ -1,8 +1,9 @@
 """The meaning of a key's name: its kind, its partition, and its owner. Pure."""
 
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 Place = Literal["session", "scope", "queue", "database"]
 """The owner of a key; ``queue`` has one key for each partition."""
@@ -108,8 +109,7 @@ TYPES = {
 """Types of the kinds whose content is looked at."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeyName:
+class KeyName(msgspec.Struct, frozen=True, kw_only=True):
     """A key's name, taken apart."""
 
     kind: str

@@ -87,8 +87,7 @@ DAY_S = 86_400
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sources:
+class Sources(msgspec.Struct, frozen=True, kw_only=True):
     """Where everything lies."""
 
     bus: Bus

@@ -1,7 +1,6 @@
 """What belongs together in an export: the scopes of a person or a group, and their sessions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 import msgspec
@@ -17,8 +16,7 @@ _PERSON = "person"
 _decode_overheard = msgspec.json.Decoder(Overheard).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class ExportSubject:
+class ExportSubject(msgspec.Struct, frozen=True, kw_only=True):
     """Everything whose content is exported."""
 
     scopes: Sequence[str]

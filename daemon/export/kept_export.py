@@ -4,11 +4,11 @@ import os
 import time
 from collections.abc import AsyncGenerator, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 import anyio
+import msgspec
 from anyio import to_thread
 
 from daemon.durable import DRAFT, folder_below, names_in, whole_file
@@ -23,8 +23,7 @@ DRAFT_S = 3_600.0
 """What was begun so long ago is written no more."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class KeptExport:
+class KeptExport(msgspec.Struct, frozen=True, kw_only=True):
     """A file that was left."""
 
     name: str

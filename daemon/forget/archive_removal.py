@@ -5,9 +5,9 @@ In this order: what is archived meanwhile is only listed as Redis holds it.
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+import msgspec
 from anyio import to_thread
 
 from daemon.archive import Segment, Shelf
@@ -26,8 +26,7 @@ REWRITTEN, REWRITTEN_BYTES = 64, 8 * 1024 * 1024
 """Segments that are rewritten together, and bytes of their records: the catalogue is written once for all of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReplacedRecord:
+class ReplacedRecord(msgspec.Struct, frozen=True):
     """A record in the place of another."""
 
     raw: bytes

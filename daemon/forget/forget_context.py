@@ -68,8 +68,7 @@ def wanted_of(search: ForgetSearch | None) -> Wanted:
     return EVERYTHING if search is None else search.wanted
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForgetTargets:
+class ForgetTargets(msgspec.Struct, frozen=True, kw_only=True):
     """Where an order leads, as the sessions stand now."""
 
     sessions: tuple[tuple[str, str], ...]
@@ -138,8 +137,7 @@ FOUND_MAX = 5_000
 """Places that are remembered of a look; more than anybody reads."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForgetStores:
+class ForgetStores(msgspec.Struct, frozen=True, kw_only=True):
     """Everything in which something can stand."""
 
     bus: Bus
@@ -156,8 +154,7 @@ class ForgetStores:
     """By scope: what a message counts in its bot's prompts."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundPlace:
+class FoundPlace(msgspec.Struct, frozen=True, kw_only=True):
     """A place where it stands."""
 
     tier: Tier

@@ -4,7 +4,6 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,8 +37,7 @@ MATCHES_MOST = 30
 EXCERPT_CHARS = 80
 
 
-@dataclass(frozen=True, kw_only=True)
-class Match:
+class Match(msgspec.Struct, frozen=True, kw_only=True):
     """Something that is said in one place or in several."""
 
     group: str
@@ -52,8 +50,7 @@ class Match:
     places: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Matches:
+class Matches(msgspec.Struct, frozen=True, kw_only=True):
     """What was found."""
 
     shown: tuple[Match, ...]
@@ -201,8 +198,7 @@ class PendingChoice(msgspec.Struct, frozen=True, kw_only=True):
 _decode = msgspec.json.Decoder(PendingChoice).decode
 
 
-@dataclass(frozen=True)
-class ForgetChoice:
+class ForgetChoice(msgspec.Struct, frozen=True):
     """What stands behind ``/forget``."""
 
     kind: Literal["nothing", "text", "numbers", "all", "short", "long"]

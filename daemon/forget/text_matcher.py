@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import msgspec
+
 from daemon.clock import MINUTE
 
 FORGOTTEN = "[forgotten]"
@@ -62,8 +64,7 @@ def group_of(text: str) -> str:
     return hashlib.sha256(core(text).encode()).hexdigest()[:24]
 
 
-@dataclass(frozen=True, slots=True)
-class _Unit:
+class _Unit(msgspec.Struct, frozen=True):
     head: str
     """What stands before the first sentence of a line; empty for the others."""
     body: str
@@ -181,8 +182,7 @@ class TextMatcher:
             found = whole.find(self.phrase, found + 1)
 
 
-@dataclass(frozen=True)
-class SentenceMatcher:
+class SentenceMatcher(msgspec.Struct, frozen=True):
     """What is looked for: units that say the same as known ones, wherever they were copied to."""
 
     groups: Collection[str]

@@ -6,7 +6,6 @@ next one goes on from there. Every script is checked by the nonce of the take, a
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -49,8 +48,7 @@ class NotifiedChat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     language: Literal["en", "zh"] = "en"
 
 
-@dataclass(frozen=True, kw_only=True)
-class HeldJob:
+class HeldJob(msgspec.Struct, frozen=True, kw_only=True):
     """A job in the hands of this process."""
 
     id: str

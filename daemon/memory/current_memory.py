@@ -6,7 +6,8 @@ What a person changed, what was linked or forgotten is shown at once: the field 
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+
+import msgspec
 
 from daemon.bus import Bus, load_script
 from daemon.errors import UNREADABLE
@@ -20,8 +21,7 @@ CACHED = 256
 _NOTHING = Recall(text="", version=0)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PinnedMemory:
+class PinnedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """MEMORY.md as the prompts of a session show it."""
 
     scope: str

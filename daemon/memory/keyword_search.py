@@ -9,8 +9,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from daemon.memory.memory_records import HistoryEntry, Note
 from daemon.memory.text_diff import WORD
@@ -24,8 +25,7 @@ _paragraphs = re.compile(r"\n\s*\n|\n(?=[-*#])").split
 Source = Literal["memory", "history", "notes"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Passage:
+class Passage(msgspec.Struct, frozen=True, kw_only=True):
     """A passage of a memory."""
 
     source: Source
@@ -36,8 +36,7 @@ class Passage:
     """Of an entry of the history."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScoredPassage:
+class ScoredPassage(msgspec.Struct, frozen=True, kw_only=True):
     """A passage that was found."""
 
     passage: Passage

@@ -11,8 +11,7 @@ from daemon.memory.memory_records import HistoryEntry, Version
 decode_version = msgspec.json.Decoder(Version).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recall:
+class Recall(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a memory that a prompt contains."""
 
     text: str
@@ -49,8 +48,7 @@ class Opened:
     """How many entries the scope's MEMORY.md does not hold yet."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Applied:
+class Applied(msgspec.Struct, frozen=True, kw_only=True):
     """The outcome of a write under a session's consolidation lock."""
 
     status: Literal["done", "over", "version"]
@@ -66,8 +64,7 @@ class Applied:
         return None if self.appended is None else joined(text, *self.appended)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetBack:
+class SetBack(msgspec.Struct, frozen=True, kw_only=True):
     """The parts removed from a memory because the session lost their messages."""
 
     opened: Opened

@@ -1,9 +1,9 @@
 """An overview of all memories: their owners and sizes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import anyio
+import msgspec
 
 from daemon.bus import Bus, scan
 from daemon.errors import ArchiveError, NoSuchVersion
@@ -13,8 +13,7 @@ LOOKED_AT_MAX = 2_000
 """Memories of which is told when they changed; more have to be named more closely."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemorySize:
+class MemorySize(msgspec.Struct, frozen=True, kw_only=True):
     """The size of the memory of a scope."""
 
     scope: str
@@ -26,8 +25,7 @@ class MemorySize:
     notes: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryCensus:
+class MemoryCensus(msgspec.Struct, frozen=True, kw_only=True):
     """The requested memories."""
 
     known: list[MemorySize]

@@ -4,7 +4,6 @@ import hashlib
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import msgspec
 
@@ -90,8 +89,7 @@ Stat = tuple[int, int, int]
 """Inode, time of the last change (ns), bytes."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileState:
+class FileState(msgspec.Struct, frozen=True, kw_only=True):
     """The state of the file."""
 
     stat: Stat | None = None

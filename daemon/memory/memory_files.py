@@ -3,11 +3,11 @@
 import os
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 import anyio
+import msgspec
 import structlog
 from anyio import from_thread
 
@@ -189,8 +189,7 @@ class _Asked:
 # Changes of a memory by users, with its files synchronized before and after.
 
 
-@dataclass(frozen=True, kw_only=True)
-class EditResult:
+class EditResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a change."""
 
     version: int

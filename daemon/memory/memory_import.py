@@ -26,8 +26,7 @@ _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
 _decode_note = msgspec.json.Decoder(Note).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class ForeignMemory:
+class ForeignMemory(msgspec.Struct, frozen=True, kw_only=True):
     """The memory found in another program."""
 
     memory: str = ""

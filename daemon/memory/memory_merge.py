@@ -6,7 +6,6 @@ The home only remembers by which job (``receiving``), and how much it has of eac
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -25,8 +24,7 @@ HOPS_MAX = 8
 """Memories that point to each other: one as a rule, two for the moment in which a third joins."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MemoryLocation:
+class MemoryLocation(msgspec.Struct, frozen=True, kw_only=True):
     """The location of the memory of a scope, for a turn."""
 
     scope: str

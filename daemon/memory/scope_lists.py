@@ -7,7 +7,6 @@ index stays what it was. Readers (``daemon.memory.scope_lists``) see no differen
 """
 
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -214,8 +213,7 @@ class MemoryArchiving:
 _decode = msgspec.json.Decoder(HistoryEntry).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class FailoverCut:
+class FailoverCut(msgspec.Struct, frozen=True, kw_only=True):
     """The entries found in the archive. By default, no search was made."""
 
     base: int | None = None

@@ -1,6 +1,6 @@
 """The versions of a MEMORY.md with the changes that each made."""
 
-from dataclasses import dataclass
+import msgspec
 
 from daemon.memory.locked_memory import Recall
 from daemon.memory.memories import Memories
@@ -8,8 +8,7 @@ from daemon.memory.memory_records import Version
 from daemon.memory.text_diff import characters
 
 
-@dataclass(frozen=True, kw_only=True)
-class VersionChanges:
+class VersionChanges(msgspec.Struct, frozen=True, kw_only=True):
     """A version with its changes to the previous one; for a rejected version, the changes that it would have made."""
 
     version: Version

@@ -7,10 +7,10 @@ caller at a time asks the server (``failing``), and all others wait. The first a
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Literal
 
 import anyio
+import msgspec
 
 from daemon.bus import Bus, load_script, pairs
 from daemon.clock import Clock
@@ -31,13 +31,12 @@ LAST = "last"
 """The field that holds the newest kind."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FailureCounts:
+class FailureCounts(msgspec.Struct, frozen=True, kw_only=True):
     """What went wrong lately."""
 
     minutes: list[int]
     """Failures in each of the last ``MINUTES`` minutes, the one that runs last."""
-    kinds: dict[str, int] = field(default_factory=dict[str, int])
+    kinds: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     """Failures in all of them, by the class of the error: ``RateLimited``, ``ModelTimeout`` and so on."""
     last: str = ""
     """The newest kind; empty when there was none."""
@@ -101,8 +100,7 @@ KEPT_S: Mapping[Kind, float] = {"outage": 86_400.0, "setup": 86_400.0, "refused"
 _KINDS: Mapping[bytes, Kind] = {b"setup": "setup", b"refused": "refused"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class FailingModel:
+class FailingModel(msgspec.Struct, frozen=True, kw_only=True):
     """A model's server that fails."""
 
     kind: Kind

@@ -5,8 +5,9 @@ Redis holds neither the command nor anything else of the conversation.
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from daemon.bus import Bus, load_script
 
@@ -22,8 +23,7 @@ ID_CHARS = 8
 _is_id = re.compile(f"[0-9a-f]{{{ID_CHARS}}}").fullmatch
 
 
-@dataclass(frozen=True, kw_only=True)
-class Approval:
+class Approval(msgspec.Struct, frozen=True, kw_only=True):
     """How far an approval has come."""
 
     status: str

@@ -5,7 +5,8 @@ Redis never holds a secret itself, only its SHA-256: whoever reads a dump cannot
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+
+import msgspec
 
 from daemon.bus import Bus, load_script
 
@@ -31,8 +32,7 @@ SHORT_CHARS = 8
 """Of a visitor's hash, by which the audit tells visitors apart."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Visit:
+class Visit(msgspec.Struct, frozen=True, kw_only=True):
     """A visitor, here again."""
 
     channel: str

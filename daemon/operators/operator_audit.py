@@ -1,8 +1,9 @@
 """What operators did, in order: a bounded stream without any text of a conversation."""
 
 import datetime as dt
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from daemon.bus import Bus, pairs
 from daemon.clock import stamp
@@ -14,8 +15,7 @@ FIELD_MAX = 512
 """Characters of a field: what names a target may be as long as a session key."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditEntry:
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was done, or tried."""
 
     at: str

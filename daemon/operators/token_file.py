@@ -9,8 +9,9 @@ import hashlib
 import os
 import secrets
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from daemon.config.secret import Secret, read_secret_file, secret_problem
 from daemon.durable import folder_below, whole_file
@@ -29,8 +30,7 @@ FINGERPRINT_CHARS = 16
 """Of the SHA-256: enough to tell tokens apart, and useless to somebody who wants to guess one of 256 bits."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LocalToken:
+class LocalToken(msgspec.Struct, frozen=True, kw_only=True):
     """The token of one data directory."""
 
     secret: Secret

@@ -2,8 +2,9 @@
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from daemon.access import Pauses
 from daemon.bus import Bus, pairs
@@ -17,8 +18,7 @@ from daemon.session import SessionReader, SessionStatus, standings
 # What is not answered just now, and until when: sessions after a failure, chats by an administrator's word.
 
 
-@dataclass(frozen=True, kw_only=True)
-class ParkedSession:
+class ParkedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session that rests after a failure."""
 
     session: str
@@ -30,8 +30,7 @@ class ParkedSession:
     """Why; empty of one that backs off."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PausedChat:
+class PausedChat(msgspec.Struct, frozen=True, kw_only=True):
     """A chat in which a bot rests until it is told to go on."""
 
     bot: str
@@ -68,8 +67,7 @@ def _time(ms: int) -> str:
 # Parts of replies that were cut while they were sent, and what became of them.
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnknownDelivery:
+class UnknownDelivery(msgspec.Struct, frozen=True, kw_only=True):
     """A part that was cut while it was sent."""
 
     time: str
@@ -114,8 +112,7 @@ def _number(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() else 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class SystemOverview:
+class SystemOverview(msgspec.Struct, frozen=True, kw_only=True):
     """Everything at one moment."""
 
     workers: list[Worker]

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
+
 from daemon.bus import Bus
 from daemon.clock import Clock, SystemClock, age_s
 from daemon.heartbeat import STALE_S, Heartbeat, workers
@@ -12,8 +14,7 @@ from daemon.session import SessionStatus, standings
 # Who sends the replies of each push channel, and who asks its platform for what is new.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Leader:
+class Leader(msgspec.Struct, frozen=True, kw_only=True):
     """A process that holds a lease of a push channel."""
 
     channel: str
@@ -50,8 +51,7 @@ LIMIT = 1_000
 SYSTEM = SystemClock()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Worker:
+class Worker(msgspec.Struct, frozen=True, kw_only=True):
     """One role of a process, as it said with its last heartbeat."""
 
     worker: str
@@ -66,8 +66,7 @@ class Worker:
     """Sessions, or chats that something is sent to."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lease:
+class Lease(msgspec.Struct, frozen=True, kw_only=True):
     """A session that a worker holds just now."""
 
     session: str
@@ -76,8 +75,7 @@ class Lease:
     left_s: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Workers:
+class Workers(msgspec.Struct, frozen=True, kw_only=True):
     """All of them at one moment."""
 
     workers: list[Worker]

@@ -3,7 +3,6 @@
 What counts is the field ``joined`` of a memory; this is written by the jobs that change it.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -81,8 +80,7 @@ KIND = "person"
 """Scopes of this kind alone can be linked."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LinkDependencies:
+class LinkDependencies(msgspec.Struct, frozen=True, kw_only=True):
     """Stores of one process, and where the files of bots lie."""
 
     host: JobHost

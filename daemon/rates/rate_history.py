@@ -4,7 +4,6 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Literal
 
 import anyio
@@ -138,8 +137,7 @@ FAILED = ("failed", "parked", "dead")
 _decode = msgspec.json.Decoder(dict[str, float]).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class RateStep:
+class RateStep(msgspec.Struct, frozen=True, kw_only=True):
     """The numbers of a span of time."""
 
     at: dt.datetime
@@ -191,8 +189,7 @@ class RateStep:
         return None
 
 
-@dataclass(frozen=True, kw_only=True)
-class RateHistory:
+class RateHistory(msgspec.Struct, frozen=True, kw_only=True):
     """A period up to now."""
 
     step_s: int

@@ -7,6 +7,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.clock import Clock
@@ -25,8 +26,7 @@ AGAIN_S = 5.0
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sources:
+class Sources(msgspec.Struct, frozen=True, kw_only=True):
     """The places where a process finds all stored memories."""
 
     config: Config

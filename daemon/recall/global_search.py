@@ -1,9 +1,9 @@
 """A search in the memories and messages of all scopes, for operators: by words, in the builtin engine."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import anyio
+import msgspec
 
 from daemon.bus import Bus
 from daemon.memory.memory_merge import home_of
@@ -17,8 +17,7 @@ OF_SCOPE = 10
 """Most hits of one scope."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LocatedHit:
+class LocatedHit(msgspec.Struct, frozen=True, kw_only=True):
     """A hit, and the place to which it leads."""
 
     scope: str
@@ -28,8 +27,7 @@ class LocatedHit:
     """None: it is gone since."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class GlobalResults:
+class GlobalResults(msgspec.Struct, frozen=True, kw_only=True):
     """The results of one search."""
 
     hits: Sequence[LocatedHit]

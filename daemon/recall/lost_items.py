@@ -1,7 +1,8 @@
 """Passages of messages whose places an audit stores, with their words, which no audit stores."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+import msgspec
 
 from daemon.memory import HistoryEntry
 from daemon.recall.chunks import FORGOTTEN
@@ -9,8 +10,7 @@ from daemon.recall.search_results import QuotedMessage, said_of
 from daemon.transcripts import Transcripts
 
 
-@dataclass(frozen=True, kw_only=True)
-class LostItem:
+class LostItem(msgspec.Struct, frozen=True, kw_only=True):
     """An item that the archived messages alone contain."""
 
     kind: str

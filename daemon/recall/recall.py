@@ -2,11 +2,11 @@
 
 import datetime as dt
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 
 import anyio
+import msgspec
 import structlog
 from anyio import to_thread
 
@@ -58,8 +58,7 @@ THREAD_CHARS = 50_000
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class RecallQuery:
+class RecallQuery(msgspec.Struct, frozen=True, kw_only=True):
     """The query of a turn."""
 
     words: str

@@ -7,12 +7,12 @@ winter. ``times.on_clock`` says when that is.
 import datetime as dt
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice, pairwise, takewhile
 from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
 
+import msgspec
 from cronsim import CronSim, CronSimError
 from dateutil.rrule import rrule, rruleset, rrulestr
 
@@ -28,8 +28,7 @@ FAR_S = 10 * 366 * 86_400.0
 """How far ahead a reminder may lie: ten years. Nobody knows the rules of time zones for later."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Moment:
+class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """A time of a zone's clock."""
 
     local: dt.datetime
@@ -182,8 +181,7 @@ _NUMBER = re.compile(r"[1-9]\d{0,3}")
 _OFTEN = ("SECONDLY", "MINUTELY")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """A rule that was read."""
 
     text: str

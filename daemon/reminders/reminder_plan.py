@@ -251,8 +251,7 @@ _LIKE_TIME = re.compile(r"\d|[一二三四五六日天](?![^\s\d])|\S{1,3}\d{1,2
 """How words begin that are meant as a part of the time: the 31st of a month, a day of the week, a time of day."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RemindCommand:
+class RemindCommand(msgspec.Struct, frozen=True, kw_only=True):
     """One command."""
 
     action: Action

@@ -65,8 +65,7 @@ class StoredReminder:
         return member_of(self.session, self.id)
 
 
-@dataclass(frozen=True, kw_only=True)
-class OverdueReminders:
+class OverdueReminders(msgspec.Struct, frozen=True, kw_only=True):
     """What is to fire in a partition."""
 
     now: dt.datetime

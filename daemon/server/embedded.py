@@ -2,11 +2,11 @@
 
 import errno
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
 import anyio.to_thread
+import msgspec
 import structlog
 
 from daemon.config.secret import Secret
@@ -24,8 +24,7 @@ UNUSABLE = frozenset({"EACCES", "EPERM", "EROFS", "ENOTDIR", "EEXIST", "ENOENT",
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True)
-class Address:
+class Address(msgspec.Struct, frozen=True):
     """Where the embedded server listens."""
 
     socket: Path

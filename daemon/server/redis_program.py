@@ -14,7 +14,6 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Literal
@@ -86,8 +85,7 @@ class RedisEngine(msgspec.Struct, frozen=True):
         return f"{self.engine.capitalize()} {self.version}"
 
 
-@dataclass(frozen=True)
-class Program:
+class Program(msgspec.Struct, frozen=True):
     """A server program that can be started."""
 
     path: Path

@@ -186,8 +186,7 @@ class SessionNotice:
     """When a session is put off: said once under this name; empty: each time."""
 
 
-@dataclass(frozen=True)
-class Pause:
+class Pause(msgspec.Struct, frozen=True):
     """The time until the next claim of a session, and the notice for its users."""
 
     attempt: Literal["counts", "parked", "undone"]

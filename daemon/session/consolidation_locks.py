@@ -2,7 +2,6 @@
 
 import hashlib
 import secrets
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -18,8 +17,7 @@ from daemon.session.sessions import GREW_MAX
 # The state of the consolidation of a session, read without its lock.
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConsolidationState:
+class ConsolidationState(msgspec.Struct, frozen=True, kw_only=True):
     """The consolidation state of a session, besides its positions. Times are those of the server, ms since 1970."""
 
     journal: int = 0

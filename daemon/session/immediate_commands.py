@@ -3,7 +3,6 @@
 No lease is needed. Any number of workers may work out an answer; one script says it, once.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -21,8 +20,7 @@ PAGE = 100
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImmediateCommand:
+class ImmediateCommand(msgspec.Struct, frozen=True, kw_only=True):
     """A command that is pending."""
 
     session: str

@@ -1,10 +1,10 @@
 """Sessions with pending messages that are held or backing off, read at a bounded cost."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
+import msgspec
 
 from daemon.bus import Bus, pairs, translated
 from daemon.session.session_reader import SessionReader
@@ -18,8 +18,7 @@ TOGETHER = 100
 """So many in one tick of the event loop, some 8 ms of it: whoever looks may have turns to run."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionStatus:
+class SessionStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The current state of a session with pending messages."""
 
     session: str

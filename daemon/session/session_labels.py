@@ -6,8 +6,9 @@ no space.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from daemon.bus import Bus, pairs
 
@@ -23,8 +24,7 @@ _FILE = re.compile(
 NAMES = ("title", "pinned", "archived")
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionLabel:
+class SessionLabel(msgspec.Struct, frozen=True, kw_only=True):
     """The labels of one session."""
 
     title: str = ""

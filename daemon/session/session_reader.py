@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 import anyio
 import msgspec
@@ -90,8 +89,7 @@ _NUMBERS = (
 _decode_entry = msgspec.json.Decoder(LogEntry).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionState:
+class SessionState(msgspec.Struct, frozen=True, kw_only=True):
     """A session's positions at one moment."""
 
     session: str

@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal
 
@@ -84,8 +83,7 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """How the turn went."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StillParked:
+class StillParked(msgspec.Struct, frozen=True, kw_only=True):
     """A parked session that received another message after its users were notified."""
 
     session: str

@@ -1,6 +1,5 @@
 """Messages that a turn sends before its answer, to its own chat or to another chat of its scope."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -40,8 +39,7 @@ SAID_TTL_S = 604_800.0
 """How long is remembered what a call said: a week, longer than a turn can be put off."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TurnMessage:
+class TurnMessage(msgspec.Struct, frozen=True, kw_only=True):
     """One message to be sent."""
 
     call: str

@@ -3,7 +3,6 @@
 import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import anyio
@@ -138,8 +137,7 @@ LAST = 8
 _turn_named = re.compile(r"(?P<session>[^#]+)#(?P<turn>[0-9]{1,15})").fullmatch
 
 
-@dataclass(frozen=True, kw_only=True)
-class FoundTrace:
+class FoundTrace(msgspec.Struct, frozen=True, kw_only=True):
     """A trace, and what is known of the delivery of its reply."""
 
     session: str

@@ -14,8 +14,7 @@ from daemon.transcripts.transcripts import Transcripts
 # What became of the older messages of a session: the ranges that were consolidated, and where each went.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Range:
+class Range(msgspec.Struct, frozen=True, kw_only=True):
     """Messages that were consolidated or archived together."""
 
     first: int

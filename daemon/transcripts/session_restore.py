@@ -34,8 +34,7 @@ class _Counted(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Counted).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class RestoredSession:
+class RestoredSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session that was made."""
 
     session: str

@@ -4,7 +4,6 @@ import unicodedata
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
@@ -55,8 +54,7 @@ _decode = msgspec.json.Decoder(_Entry).decode
 _decode_any: Any = msgspec.json.decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Hit:
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """A message that was found."""
 
     session: str
@@ -69,8 +67,7 @@ class Hit:
     """Name of the transcript that holds it; empty: the log does."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnreadMessages:
+class UnreadMessages(msgspec.Struct, frozen=True, kw_only=True):
     """Messages that could not be looked at."""
 
     session: str

@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
@@ -26,8 +25,7 @@ CHUNK = 100
 _decode = msgspec.json.Decoder(LogEntry).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True, kw_only=True):
     """Some messages that follow on each other, or a gap where they cannot be read."""
 
     first: int
@@ -46,8 +44,7 @@ class Piece:
         return [(index, _decode(raw)) for index, raw in enumerate(self.raws[begin:end], self.first + begin)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Slice:
+class _Slice(msgspec.Struct, frozen=True, kw_only=True):
     base: int
     begins: int
     """Index of the first message that is kept anywhere: what was before it was forgotten, or never was."""
@@ -244,8 +241,7 @@ def _check(piece: Piece) -> None:
 _NAME = re.compile(r"transcript_[0-9]+_(?P<session>.+)_[0-9]+-[0-9]+(~[0-9a-f]+)?\.jsonl\.gz", re.ASCII)
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamedTranscript:
+class NamedTranscript(msgspec.Struct, frozen=True, kw_only=True):
     """A segment, and whose it is."""
 
     session: str

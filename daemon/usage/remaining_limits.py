@@ -1,10 +1,10 @@
 """Remaining amounts of a bot's daily limits, and how long these amounts last at the current rate. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import anyio
+import msgspec
 
 from daemon.bus import Bus
 from daemon.clock import Clock
@@ -22,8 +22,7 @@ WINDOW_MIN_S = 600
 """Shortest time over which a rate is measured: the first message of a day alone shows no rate."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class DailyLimit:
+class DailyLimit(msgspec.Struct, frozen=True, kw_only=True):
     """A setting that limits the usage of a day."""
 
     setting: str
@@ -34,8 +33,7 @@ class DailyLimit:
     """In tokens, or in billionths of the currency's unit."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RemainingLimit:
+class RemainingLimit(msgspec.Struct, frozen=True, kw_only=True):
     """How much of one limit is left today."""
 
     limited: DailyLimit

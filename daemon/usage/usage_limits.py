@@ -22,8 +22,7 @@ Whose = Literal["person", "chat", "bot"]
 KINDS: tuple[Whose, ...] = ("person", "chat", "bot")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Allowance:
+class Allowance(msgspec.Struct, frozen=True, kw_only=True):
     """Limits of a day; 0: none."""
 
     tokens: EachConfig
@@ -90,8 +89,7 @@ class Estimate:
     """How long the call may take; then its process has died, and its prompt counts as used."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Refusal:
+class Refusal(msgspec.Struct, frozen=True, kw_only=True):
     """The limit of a day's tokens or money that keeps a call from being made."""
 
     whose: Whose
@@ -101,8 +99,7 @@ class Refusal:
     """Whether this message's people are to be told; later ones of the day were."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class BucketLevel:
+class BucketLevel(msgspec.Struct, frozen=True, kw_only=True):
     """What the buckets of messages hold, as far as there are limits."""
 
     wait_s: float

@@ -1,8 +1,9 @@
 """The reasons why a due reminder does not fire yet: quiet hours, daily limits, missing access, and silent chats."""
 
 import datetime as dt
-from dataclasses import dataclass
 from zoneinfo import ZoneInfo
+
+import msgspec
 
 from daemon.access import Access, Speaker, is_listed, verdict
 from daemon.config import BotConfig, PushConfig
@@ -23,8 +24,7 @@ OF_REMINDER = "reminder-"
 """How the ids of messages begin that a reminder wrote."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Delay:
+class Delay(msgspec.Struct, frozen=True, kw_only=True):
     """A reminder may not fire yet."""
 
     held: Held

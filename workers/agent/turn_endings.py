@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeVar
 
 import anyio
@@ -72,8 +72,7 @@ async def insist(write: Callable[[], Awaitable[_T]]) -> _T:
     return written[0]
 
 
-@dataclass(frozen=True)
-class _End:
+class _End(msgspec.Struct, frozen=True):
     """How a turn ends."""
 
     outcome: str

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.archive import Archive
@@ -26,8 +27,7 @@ Outcome = Literal["settled", "nothing", "busy", "failed", "skipped", "unpaid"]
 summary came; ``skipped``: the model was not even asked; ``unpaid``: neither, since a limit is used up."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConsolidationRequest:
+class ConsolidationRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Who asks for a consolidation, and for how much."""
 
     at: Literal["start", "budget", "now"] = "start"

@@ -1,7 +1,6 @@
 """The unconsolidated part of a session's log, in stored and decoded form."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import msgspec
@@ -25,8 +24,7 @@ THREAD_ENTRIES = 1_000
 _decode = msgspec.json.Decoder(LogEntry).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class LogPart:
+class LogPart(msgspec.Struct, frozen=True, kw_only=True):
     """The messages from an index on."""
 
     first: int

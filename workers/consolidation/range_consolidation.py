@@ -1,7 +1,6 @@
 """Adds the first turns of a range to memory, as a summary or verbatim: archive, apply, then move the cursor."""
 
 import datetime as dt
-from dataclasses import dataclass
 from functools import partial
 
 import msgspec
@@ -69,8 +68,7 @@ def mark_from(text: str) -> Mark:
         return Mark()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Taken:
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """What the first turns of a range come to."""
 
     count: int

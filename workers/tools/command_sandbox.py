@@ -12,12 +12,12 @@ import shutil
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, STDOUT
 
 import anyio
+import msgspec
 from anyio.abc import Process
 
 from daemon.bus import Bus
@@ -51,8 +51,7 @@ _SETTINGS = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ssl")
 _NETWORK = ("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf")
 
 
-@dataclass(frozen=True, kw_only=True)
-class CommandResult:
+class CommandResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of a command."""
 
     output: str
@@ -180,8 +179,7 @@ UNAPPROVED = {
 _backticks = re.compile("`+")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shell:
+class Shell(msgspec.Struct, frozen=True, kw_only=True):
     """What a turn may run."""
 
     bus: Bus

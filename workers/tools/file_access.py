@@ -11,9 +11,10 @@ import os
 import stat
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
+
+import msgspec
 
 from daemon.durable import folder_lock, private_folder
 from daemon.errors import ToolError
@@ -42,8 +43,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """A path of a model, checked but not opened."""
 
     path: str
@@ -60,8 +60,7 @@ class Place:
         return Place(path=path, root=self.root, names=(*self.names, name), writable=self.writable)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """An entry of a folder."""
 
     name: str

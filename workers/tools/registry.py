@@ -35,8 +35,7 @@ _OF_THE_TURN = (LeaseLost, BusUnavailable)
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Saying:
+class Saying(msgspec.Struct, frozen=True, kw_only=True):
     """A message that a tool sends to a chat."""
 
     text: str

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import msgspec
 from anyio import CapacityLimiter, to_thread
 from anyio.lowlevel import RunVar
 
@@ -25,8 +26,7 @@ Content = str | Sequence[Mapping[str, Any]]
 """The content of a message in the chat completions API: a text, or a list of parts."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Image:
+class Image(msgspec.Struct, frozen=True, kw_only=True):
     """A picture for the model."""
 
     media_type: str

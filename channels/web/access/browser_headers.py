@@ -8,9 +8,9 @@ requests of our own page or of the person.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+import msgspec
 from starlette.requests import Request
 from starlette.types import Scope
 
@@ -22,8 +22,7 @@ ENCRYPTED = "__Host-"
 """Prefix of names that browsers accept only over TLS and only from this host (RFC 6265bis, section 4.1.3)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cookie:
+class Cookie(msgspec.Struct, frozen=True, kw_only=True):
     """A cookie in a browser."""
 
     name: str

@@ -8,9 +8,9 @@ open channel.
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import anyio
+import msgspec
 import structlog
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -50,8 +50,7 @@ Only = Callable[[Handler], Handler]
 """``Operators.only``, for packages whose endpoints are for operators."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Operator:
+class Operator(msgspec.Struct, frozen=True, kw_only=True):
     """The operator that made a request."""
 
     who: str

@@ -5,7 +5,6 @@ Source of the form: OpenAI's reference, "The chat completion object" and "The ch
 
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
@@ -26,8 +25,7 @@ BETWEEN = "\n\n"
 """Between two texts of one answer."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CompletionForm:
+class CompletionForm(msgspec.Struct, frozen=True, kw_only=True):
     """The fields that all objects of one answer share."""
 
     id: str

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import secrets
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 from urllib.parse import unquote
 
@@ -136,8 +135,7 @@ SHOWN_CHARS = 2_000
 Reason = Literal["", "answering", "parked", "backing_off", "paused", "no_worker", "queued"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Why:
+class _Why(msgspec.Struct, frozen=True, kw_only=True):
     """Why the messages of a session wait."""
 
     reason: Reason

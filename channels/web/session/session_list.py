@@ -2,7 +2,6 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import unquote
 
 import anyio
@@ -142,8 +141,7 @@ class _Page(msgspec.Struct, frozen=True, kw_only=True):
     """The value of ``before`` for the next page; empty: this is the last page."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Wanted:
+class _Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """The sessions that a request asks for."""
 
     limit: int

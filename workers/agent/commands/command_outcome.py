@@ -1,7 +1,8 @@
 """The outcome of a command that was queued."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+
+import msgspec
 
 from daemon.events import Attachment, Choice, Inbound, Options
 
@@ -9,8 +10,7 @@ NO_REPLY = "NO_REPLY"
 """The answer with which a proactive turn sends nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """What a command comes to."""
 
     text: str

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -70,8 +70,7 @@ MUST_MAY = frozenset({"set", "change", "pause", "resume", "delete"})
 """What members of a group may not ask for, unless the configuration lets them."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Who asks for a reminder."""
 
     bot: BotConfig

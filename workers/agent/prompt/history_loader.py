@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.config import MicroCompactConfig
@@ -212,8 +213,7 @@ def whole_turns(history: Sequence[LogEntry], first: int) -> Sequence[LogEntry]:
 # The messages of a past that a prompt really shows. Pure.
 
 
-@dataclass(frozen=True, kw_only=True)
-class PromptMessages:
+class PromptMessages(msgspec.Struct, frozen=True, kw_only=True):
     """What recall need not find, since a prompt contains it."""
 
     past: PromptHistory
@@ -273,8 +273,7 @@ KEPT_S = 600.0
 """For how long a history is kept: a conversation that rests for longer is read anew."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(msgspec.Struct, frozen=True):
     """A history as of one commit."""
 
     done: str

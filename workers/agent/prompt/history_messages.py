@@ -9,7 +9,6 @@ once and not at every turn, and what was forgotten in the log can never be shown
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
 from threading import Lock
@@ -151,15 +150,14 @@ def _size(turn: ShownTurn) -> int:
     return REMEMBERED_COST_BYTES + sum(map(len, turn.messages))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class View:
+class View(msgspec.Struct, frozen=True, kw_only=True):
     """How a bot's turns are shown."""
 
     count: Count
     max_chars: int
     """What is kept of an old tool result."""
     remembered: HistoryMemo
-    counts: HistoryMemo = field(default_factory=lambda: HistoryMemo(COUNTED_BYTES))
+    counts: HistoryMemo = msgspec.field(default_factory=lambda: HistoryMemo(COUNTED_BYTES))
     """Of single messages; what is remembered has no words."""
 
     def turns(self, history: Sequence[LogEntry], *, old: int, names: bool, own: bool = False) -> Iterator[ShownTurn]:

@@ -1,8 +1,9 @@
 """Shows the beginning and end of a message that does not fit alone. Pure; stored messages are not changed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from workers.message_format import Content, encode, parts_of, role_of, taken_apart, text_of, text_part
 
@@ -16,16 +17,14 @@ ARGUMENT_MIN_CHARS = 200
 IMAGE_LEFT_OUT = "[image left out]"
 
 
-@dataclass(frozen=True, slots=True)
-class Shares:
+class Shares(msgspec.Struct, frozen=True):
     """What is kept of a text that is too long, as shares of what there is room for."""
 
     head: float = 0.7
     tail: float = 0.2
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True):
     """A message as it is sent, and what it counts."""
 
     wire: bytes

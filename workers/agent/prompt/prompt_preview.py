@@ -1,7 +1,6 @@
 """A session's next prompt, without calling the model: ``millpond session show --prompt``, ``/status``."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from urllib.parse import unquote
@@ -43,8 +42,7 @@ _log = structlog.get_logger()
 _inbound = msgspec.json.Decoder(Inbound).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Next:
+class _Next(msgspec.Struct, frozen=True, kw_only=True):
     """The turn that would come next, or is in progress."""
 
     said: list[Inbound]

@@ -180,8 +180,7 @@ SYSTEMS_MAX = 16
 TOOL_LISTS_MAX = 16
 
 
-@dataclass(frozen=True, kw_only=True)
-class System:
+class System(msgspec.Struct, frozen=True, kw_only=True):
     """A system message and its parts, which add up to what it counts."""
 
     message: bytes

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from typing import Protocol
@@ -34,8 +34,7 @@ NEAR = 200
 """As many messages of a group are put together on the event loop: each may have to be encoded and counted anew."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Standing:
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """What stands in every prompt of a turn, in tokens."""
 
     fixed_tokens: int

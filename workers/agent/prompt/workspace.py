@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.concurrency import Threads
@@ -22,8 +23,7 @@ from workers.tools import BOOTSTRAP_FILES
 JOIN = "\n\n---\n\n"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Part:
+class Part(msgspec.Struct, frozen=True, kw_only=True):
     """A bootstrap file as shown in the prompt."""
 
     name: str
@@ -95,8 +95,7 @@ _Version = tuple[str, int, int, int, int]
 """Path, inode, mode, time of the last change in ns, bytes."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unreadable:
+class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
     """A file that a bot goes without."""
 
     path: str

@@ -1,10 +1,10 @@
 """The auditor of a range of messages, imported when it is first needed."""
 
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+import msgspec
 import structlog
 from anyio import to_thread
 
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class RangeAuditor:
+class RangeAuditor(msgspec.Struct, frozen=True, kw_only=True):
     """Makes the auditors of one session's consolidation."""
 
     stores: SharedStores

@@ -7,9 +7,9 @@ import datetime as dt
 import re
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field
 from functools import partial
 
+import msgspec
 from anyio import to_thread
 
 from daemon.config import BotConfig, Config, ModelConfig
@@ -54,8 +54,7 @@ _PART = re.compile(
 _FENCE = re.compile(r"\A```[a-z]*\n(.*)\n```\Z", re.DOTALL)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FlushAnswer:
+class FlushAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What a silent turn wants to be kept; nothing at all is a good answer too."""
 
     memory: str = ""
@@ -64,7 +63,7 @@ class FlushAnswer:
     """Days, ``YYYY-MM-DD``, and what is to be appended to their notes; each day once."""
     model: str = ""
     """Name of the model that said so."""
-    used: dict[str, Amount] = field(default_factory=dict[str, Amount])
+    used: dict[str, Amount] = msgspec.field(default_factory=dict[str, Amount])
     """What the call used, by model."""
 
     @property

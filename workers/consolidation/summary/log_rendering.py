@@ -6,7 +6,6 @@ A line is ``[YYYY-MM-DD HH:MM] ROLE [tools: a, b]: content``; content may go ove
 import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo
@@ -72,8 +71,7 @@ class _Message(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Message).decode
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(msgspec.Struct, frozen=True):
     """A message as text."""
 
     text: str

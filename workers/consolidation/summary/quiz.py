@@ -6,7 +6,6 @@ its answers with the right ones.
 
 from collections.abc import Awaitable, Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -99,8 +98,7 @@ Recalls = Callable[[str], Awaitable[list[str]]]
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuizRange:
+class QuizRange(msgspec.Struct, frozen=True, kw_only=True):
     """What a consolidation left of a range."""
 
     memory: str
@@ -111,8 +109,7 @@ class QuizRange:
     """Gives the passages that recall finds for words."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Score:
+class Score(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a quiz."""
 
     questions: int

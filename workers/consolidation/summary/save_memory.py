@@ -6,7 +6,6 @@ objects where texts belong. All of that is understood; what is missing, empty or
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any, cast
 
 import msgspec
@@ -65,8 +64,7 @@ _EMPTY = "(empty)"
 _loads = json.JSONDecoder(strict=False)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SavedMemory:
+class SavedMemory(msgspec.Struct, frozen=True, kw_only=True):
     """What a model wants to be kept."""
 
     history_entry: str

@@ -11,9 +11,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
+import msgspec
 import structlog
 from anyio import to_thread
 
@@ -70,8 +71,7 @@ _STAMPED = re.compile(rf"\[({MINUTE})\]")
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Summary:
+class Summary(msgspec.Struct, frozen=True, kw_only=True):
     """What a part of a conversation comes to."""
 
     count: int
@@ -90,7 +90,7 @@ class Summary:
     """Why, a sentence."""
     model: str = ""
     """Name of the model that had the last word; empty when none was asked."""
-    used: dict[str, Amount] = field(default_factory=dict[str, Amount])
+    used: dict[str, Amount] = msgspec.field(default_factory=dict[str, Amount])
     """What the calls used, by model."""
     complete: bool = True
     """Whether a request contained every message; else those that were too large stand in the entry as they are."""
@@ -103,19 +103,17 @@ class Summary:
         return bool(self.rejected_update)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Work:
+class _Work(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be summed up."""
 
     turns: Sequence[Turn]
     background: Background
     room: Room
     parts: PaidParts
-    used: dict[str, Amount] = field(default_factory=dict[str, Amount])
+    used: dict[str, Amount] = msgspec.field(default_factory=dict[str, Amount])
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Chunk:
+class _Chunk(msgspec.Struct, frozen=True, kw_only=True):
     """The first turns of a work, and what they came to."""
 
     turns: Sequence[Turn]

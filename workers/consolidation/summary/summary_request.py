@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 
+import msgspec
+
 from daemon.config import BotConfig, ConsolidationConfig, ModelConfig
 from daemon.events import LogEntry
 from daemon.model import Request
@@ -31,8 +33,7 @@ OVERSIZED = 0.5
 """Of the window: a message above it has no room beside memory and answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(msgspec.Struct, frozen=True):
     """A turn as lines; a range is committed up to the end of a turn."""
 
     lines: Sequence[Line]
@@ -179,8 +180,7 @@ class Background:
     """An earlier update of MEMORY.md that was not taken over."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Room:
+class Room(msgspec.Struct, frozen=True, kw_only=True):
     """How the tokens of a request are shared out."""
 
     open_tokens: int

@@ -1,7 +1,8 @@
 """Conversation titles by a model, from the first exchange."""
 
 from copy import copy
-from dataclasses import dataclass
+
+import msgspec
 
 from daemon.config import BotConfig, Config, ModelConfig
 from daemon.errors import InvalidAnswer
@@ -27,8 +28,7 @@ TITLE_TOKENS = 500
 """Most tokens of an answer, with the thoughts of a model that thinks."""
 
 
-@dataclass(frozen=True)
-class Exchange:
+class Exchange(msgspec.Struct, frozen=True):
     """The first exchange of a conversation."""
 
     said: str

@@ -9,7 +9,7 @@ against them: a schema that was mended allows the same or more.
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -106,12 +106,11 @@ class _TooLarge(Exception):
     """There are more than ``NODES_MAX`` schemas."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RepairedSchema:
+class RepairedSchema(msgspec.Struct, frozen=True, kw_only=True):
     """A schema that models take."""
 
     parameters: Schema
-    own_names: Mapping[str, str] = field(default_factory=dict[str, str])
+    own_names: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """Of properties that are called otherwise in ``parameters``: that name, and the server's."""
     lost: tuple[str, ...] = ()
     """What could not be looked up, and says nothing to the model now."""

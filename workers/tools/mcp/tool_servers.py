@@ -1,12 +1,12 @@
 """The tool servers of a process's bots: their tools, and a connection for each scope that calls one."""
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import anyio.abc
+import msgspec
 import structlog
 from anyio import to_thread
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 # A tool server whose tools are missing in a turn.
 
 
-@dataclass(frozen=True, kw_only=True)
-class MissingServer:
+class MissingServer(msgspec.Struct, frozen=True, kw_only=True):
     """A server none of whose tools a turn has."""
 
     server: str

@@ -7,11 +7,11 @@ decompression.
 import zlib
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from email.message import Message
 
 import anyio
 import httpx2
+import msgspec
 
 from daemon.config import WebToolsConfig
 from daemon.errors import ConfigError, ToolError
@@ -38,8 +38,7 @@ Allow = Callable[[httpx2.URL], Awaitable[None]]
 """Raises ToolError if an address may not be fetched."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Fetched:
+class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     """What a server answered."""
 
     url: str

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
@@ -44,13 +43,12 @@ class _Answer(msgspec.Struct):
 _decode = msgspec.json.Decoder(_Answer).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
     """A request to a provider."""
 
     method: str
     path: str
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     params: Mapping[str, str] | None = None
     json: Mapping[str, Any] | None = None
 

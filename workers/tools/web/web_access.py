@@ -6,7 +6,6 @@ name alone: a query is the words of a person. Forgetting removes all places (``d
 
 import hashlib
 import zlib
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -80,8 +79,7 @@ _limiter: RunVar[CapacityLimiter] = RunVar("millpond-web-readers")
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class WebAccess:
+class WebAccess(msgspec.Struct, frozen=True, kw_only=True):
     """What a turn may do on the web. All methods raise BusUnavailable when Redis is away."""
 
     bus: Bus
