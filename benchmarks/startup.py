@@ -1,37 +1,96 @@
-"""From ``millpond run`` to the first accepted message."""
+"""The start of a process: ``millpond run`` to the first accepted message, an agent worker to its first model call."""
 
+import resource
+import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import anyio
 
 from benchmarks.folder import data_dir
+from benchmarks.people import ANSWER_LIMIT_S, people
 from benchmarks.result import Result
-from tests.processes import running
+from tests.fakes.openai_server import Reply, Say, fake_openai
+from tests.processes import Daemon, running, start
 
 RUNS = 7
+"""The first run of each kind fills the caches of the disk and is not counted."""
+
+LIBRARIES = "import redis.asyncio, starlette.applications, uvicorn, msgspec, structlog, click, prometheus_client"
+WORKER_LIBRARIES = "import redis.asyncio, httpx2, openai, openai.resources.chat, msgspec, structlog, click"
+FLOOR_IS = "python importing the same libraries"
+WORDS = {"MILLPOND_MEMORY_SEARCH__MODE": "search"}
+"""As without the extras for vectors, whatever is installed here."""
 
 
 def measure() -> list[Result]:
     """Start with an empty data directory each time: interpreter, imports, embedded server, API, one message."""
-    values: list[float] = []
+    runs, floor = list[tuple[float, float]](), list[tuple[float, float]]()
     for _ in range(RUNS):
-        with data_dir() as folder, running(folder) as daemon:
+        floor.append(_spent(LIBRARIES))
+        with data_dir() as folder, running(folder, **WORDS) as daemon:
             daemon.post("first", "hello")
-            values.append(time.perf_counter() - daemon.started)
-    imports = "import redis.asyncio, starlette.applications, uvicorn, msgspec, structlog, click, prometheus_client"
+            runs.append((time.perf_counter() - daemon.started, daemon.cpu_s()))
+    seconds, cpu = zip(*runs[1:], strict=True)
+    floor_s, floor_cpu = zip(*floor[1:], strict=True)
     return [
-        Result(
-            name="run to first accepted message",
-            unit="s",
-            values=tuple(values[1:]),
-            floor=_spent([sys.executable, "-c", imports]),
-            floor_is="python importing the same libraries",
-            limit=1.0,
-        )
+        _result("run to first accepted message", seconds, floor_s, limit=1.8),
+        _result("run to first accepted message, CPU", cpu, floor_cpu, limit=1.8),
+        _worker(),
     ]
 
 
-def _spent(command: list[str]) -> float:
-    started = time.perf_counter()
-    subprocess.run(command, check=True)
-    return time.perf_counter() - started
+def _worker() -> Result:
+    cpu, floor = list[float](), list[float]()
+    for _ in range(RUNS):
+        floor.append(_spent(WORKER_LIBRARIES)[1])
+        with data_dir() as folder:
+            cpu.append(anyio.run(_first_call, folder))
+    return _result("agent worker to its first model call, CPU", cpu[1:], floor[1:], limit=2.0)
+
+
+async def _first_call(folder: Path) -> float:
+    """CPU seconds of a worker for which a message waits, until its request arrives at the model's server."""
+    spent, workers = list[float](), list[Daemon]()
+    called = anyio.Event()
+
+    def arrived(_body: dict[str, object]) -> Reply:
+        spent.append(workers[0].cpu_s())
+        called.set()
+        return Say("ok")
+
+    async with people(folder) as everybody, fake_openai(arrived) as server:
+        await everybody.say("first", "hello")
+        model = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "none", "OPENAI_MODEL": "fake"}
+        workers.append(start(folder, "--role", "agent", web=False, **model, **WORDS))
+        try:
+            with anyio.fail_after(ANSWER_LIMIT_S):
+                await called.wait()
+            await everybody.all_answered()
+        finally:
+            workers[0].kill()
+    return spent[0]
+
+
+def _result(name: str, values: Sequence[float], floor: Sequence[float], *, limit: float) -> Result:
+    return Result(
+        name=name,
+        unit="s",
+        values=tuple(values),
+        floor=statistics.median(floor),
+        floor_is=FLOOR_IS,
+        limit=limit,
+        limit_is="ratio, at most",
+    )
+
+
+def _spent(imports: str) -> tuple[float, float]:
+    """Seconds on the clock and of CPU of a process that imports, and does nothing else."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, "-c", imports], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - began, cpu
