@@ -75,7 +75,7 @@ def test_newer_data_is_refused_with_what_to_do(tmp_path: Path) -> None:
     layout.create()
     check_marker(layout, RedisEngine("valkey", "9.1.2"))
 
-    with pytest.raises(EngineRefused, match=r"written by Valkey 9\.1\.2.*\[redis\] server"):
+    with pytest.raises(EngineRefused, match=r"Valkey 9\.1\.2 wrote this data.*\[redis\] server"):
         check_marker(layout, RedisEngine("redis", "6.2.14"))
 
 
