@@ -119,10 +119,12 @@ async def marked(storage: Storage, bus: Bus) -> Marker:
     database = await database_id(bus)
     found = await marker_in(storage)
     if found is None:
-        if why := lost(storage, await noted(bus), key=bus.keys.archives):
+        why = lost(storage, await noted(bus), key=bus.keys.archives)
+        if not why:
+            await storage.create(MARKER, _encode(Marker(archive=secrets.token_hex(ID_BYTES), database=database)))
+        found = await marker_in(storage)  # another process may have created it since the first look
+        if found is None and why:
             raise ArchiveUnavailable(why)
-        await storage.create(MARKER, _encode(Marker(archive=secrets.token_hex(ID_BYTES), database=database)))
-        found = await marker_in(storage)  # somebody else may have been first
     if found is None:
         raise ArchiveError(
             f"{storage.where}/{MARKER} was written, but was then missing. Find out which program deletes "

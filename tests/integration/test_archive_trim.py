@@ -253,6 +253,21 @@ async def test_other_messages_that_came_after_a_failover_are_kept_beside_the_los
     assert len([name for name in await anywhere.files() if "_6-10" in name or "_0-10" in name]) == 2
 
 
+async def test_an_archive_that_another_process_opens_between_two_looks_was_never_lost(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look, other = LocalStorage.get, place.archive_of()
+
+    async def look_too_early(storage: LocalStorage, name: str, **options: Any) -> bytes:
+        monkeypatch.setattr(LocalStorage, "get", look)
+        await other.files.opened()
+        raise ArchiveMissing(name)
+
+    monkeypatch.setattr(LocalStorage, "get", look_too_early)
+
+    assert await place.archive.files.opened() == await other.files.opened()
+
+
 async def test_with_two_local_archives_nothing_leaves_and_it_is_said_why(place: Place, tmp_path: Path) -> None:
     other = place.archive_of(storage=LocalStorage(tmp_path / "another host", "transcripts"))
     await place.say(10, cursor=6)

@@ -282,6 +282,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/archive/marker.py",
+        "integration/test_archive_trim.py",
+        (
+            "An archive that another process opens between two looks was never lost.",
+            "if found is None and why:",
+            "if why:",
+            "test_an_archive_that_another_process_opens_between_two_looks_was_never_lost",
+        ),
+    ),
+    *mutants_of(
         "daemon/archive/archive_files.py",
         "integration/test_forgetting_archive_away.py",
         (
