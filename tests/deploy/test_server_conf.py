@@ -10,6 +10,7 @@ import pytest
 
 from daemon.server.blocking_client import BlockingClient, Refusal
 from tests.deploy.served import ROOT, Server, server
+from tests.limits import HANG_S
 
 __all__ = ["server"]
 
@@ -29,7 +30,7 @@ def millpond(server: Server, tmp_path: Path, *args: str, text: str = "") -> str:
     }
     command = [sys.executable, "-c", "from millpond import main; main()", *args]
     done = subprocess.run(
-        command, cwd=ROOT, env=environment, input=text, capture_output=True, text=True, timeout=50, check=False
+        command, cwd=ROOT, env=environment, input=text, capture_output=True, text=True, timeout=HANG_S, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -198,6 +198,7 @@ NIGHTS: list[tuple[Callable[[Operator], Any], str, str]] = [
 FIVE = [NIGHTS[0], NIGHTS[1], NIGHTS[2], NIGHTS[6], NIGHTS[9]]
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     "nights", [pytest.param(FIVE, id="five"), pytest.param(NIGHTS, id="all", marks=pytest.mark.slow)]
 )

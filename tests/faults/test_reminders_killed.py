@@ -225,13 +225,16 @@ class Trial:
     # Counting
 
     async def all_fired(self) -> None:
-        """Wait until nothing is left; what is missing is told by the count."""
-        bus = self.process.bus
-        with anyio.move_on_after(HANG_S):
+        """Wait until nothing is left, or until nothing changes any more; what is missing is told by the count."""
+        bus, before = self.process.bus, (0, 0)
+        with anyio.move_on_after(HANG_S) as limit:
             while True:
                 with suppress(BusError):
-                    if not (await bus.call("ZCARD", bus.keys.upcoming(0)) or await bus.call("XLEN", bus.keys.inbox(0))):
+                    left = (await bus.call("ZCARD", bus.keys.upcoming(0)), await bus.call("XLEN", bus.keys.inbox(0)))
+                    if left == (0, 0):
                         return
+                    if left != before:
+                        before, limit.deadline = left, anyio.current_time() + HANG_S
                 await anyio.sleep(0.1)
 
     async def report(self) -> End:

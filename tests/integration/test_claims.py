@@ -7,6 +7,7 @@ from daemon.bus import Bus, pairs, reap
 from daemon.errors import LeaseLost
 from daemon.session import Sessions, after
 from tests.conftest import QUEUE, Lab, with_nonce
+from tests.limits import HANG_S
 
 
 async def test_a_claim_tells_where_the_turn_begins_and_what_it_answers(lab: Lab) -> None:
@@ -156,13 +157,13 @@ async def test_a_back_off_counts_and_keeps_everybody_away_until_its_end(lab: Lab
     await lab.publish("m1")
     claim = await lab.claim()
 
-    await lab.sessions.back_off(claim, delay_s=0.3)
+    await lab.sessions.back_off(claim, delay_s=HANG_S)
 
     assert (await lab.state()).attempts == 1
     assert await lab.ready() == []
     assert await lab.sessions.claim("web:ann") is None
     retry_at = int((await lab.fields())["retry_at"])
-    assert 0 < retry_at - await lab.server_ms() <= 300
+    assert 0 < retry_at - await lab.server_ms() <= 1000 * HANG_S
     assert await lab.due() == retry_at
 
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import statistics
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -119,9 +118,8 @@ async def test_two_workers_answer_a_hundred_sessions(cluster: Sequence[Node], fa
 
 
 async def test_a_session_that_becomes_ready_is_told_at_once(far: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(daemon.bus.cluster, "LOOK_S", 60.0)
+    monkeypatch.setattr(daemon.bus.cluster, "LOOK_S", 10 * HANG_S)  # nothing is found by looking everywhere
     assert await take(far.bus, at_most=10) == []
-    waits = []
 
     for name in NAMES[:20]:
         taken: list[str] = []
@@ -130,15 +128,12 @@ async def test_a_session_that_becomes_ready_is_told_at_once(far: Lab, monkeypatc
             while not taken:
                 taken += await take(far.bus, at_most=10)
 
-        async with anyio.create_task_group() as tg:
-            tg.start_soon(take_one)
-            await anyio.wait_all_tasks_blocked()
-            published_at = anyio.current_time()
-            await far.publish("m1", session=name)
-        waits.append(anyio.current_time() - published_at)
+        with anyio.fail_after(HANG_S):
+            async with anyio.create_task_group() as tg:
+                tg.start_soon(take_one)
+                await anyio.wait_all_tasks_blocked()
+                await far.publish("m1", session=name)
         assert taken == [name]
-
-    assert statistics.median(waits) < 0.1
 
 
 async def test_no_partition_starves_while_others_never_run_dry(far: Lab) -> None:

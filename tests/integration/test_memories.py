@@ -117,7 +117,7 @@ async def test_a_range_that_does_not_begin_where_the_memory_ends_is_refused(
 
 @each_row("entry", [an_entry(0, 3, BOB), an_entry(0, 0), an_entry(3, 0)])
 async def test_a_range_is_of_the_session_that_was_opened_and_holds_messages(memories: Memories, entry: HistoryEntry):
-    with pytest.raises(ValueError, match="message range in session web:ann"):
+    with pytest.raises(ValueError, match="cannot be added to the memory"):
         await memories.apply(await opened(memories), entry, mark="x")
 
 

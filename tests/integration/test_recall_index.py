@@ -12,6 +12,7 @@ import anyio
 import anyio.lowlevel
 import msgspec
 import pytest
+from anyio import from_thread
 from structlog.testing import capture_logs
 
 import daemon.recall.index.builtin
@@ -825,7 +826,7 @@ def test_an_index_that_is_closed_while_somebody_still_has_it_is_gone_and_not_dam
 async def test_a_search_that_is_given_up_ends_its_own_and_nobody_elses(
     world: Pond, engine: BuiltinEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended, goes_on = list[Index](), threading.Event()
+    ended, goes_on, begun = list[Index](), threading.Event(), list[None]()
 
     def interrupt(index: Index) -> None:
         ended.append(index)
@@ -837,18 +838,24 @@ async def test_a_search_that_is_given_up_ends_its_own_and_nobody_elses(
     assert index is not None
 
     def hang(_: Any = None) -> None:
+        begun.append(None)
         assert goes_on.wait(HANG_S)
+
+    def give_up(_: Any) -> None:
+        from_thread.run_sync(search.cancel)
+        hang()
 
     async with anyio.create_task_group() as tg:
         for _ in range(THREADS):
             tg.start_soon(engine._indexes.run, hang)
+        await until(lambda: len(begun) == THREADS)
         with anyio.move_on_after(0.2) as waiting:
             await found(engine, "cello")
         before = list(ended)
         goes_on.set()
     goes_on.clear()
-    with anyio.move_on_after(0.2):
-        await engine._answered(index, hang)
+    with anyio.CancelScope() as search:
+        await engine._answered(index, give_up)
     goes_on.set()
 
     assert waiting.cancelled_caught
