@@ -13,9 +13,8 @@ SOURCES := pyproject.toml $(wildcard requirements/*.txt)
 # file share fixtures. An idle process takes tests from the others, because the tests of one file may take a minute.
 WORKERS := $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 1)))')
 PARALLEL := -n $(WORKERS) --dist worksteal --max-worker-restart 1000
-# Each long test of faults runs many processes, so each core runs only one test. Do not distribute these tests by files or
-# groups: pytest-xdist would then repeat a test that ended its process, and a run could wait forever.
-PARALLEL_LONG := -n auto --maxprocesses 4 --dist worksteal
+# Do not distribute tests by files or groups: pytest-xdist would then repeat a test that ended its process, and a run could
+# wait forever.
 
 # Tests start hundreds of processes. Without compiled modules, each process would compile all modules again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -90,19 +89,19 @@ test: $(VENV)/.test $(VENV)/.compiled  ## Run every test that needs only Python
 	@mv $(VENV)/.began $(VENV)/.unit
 
 test-servers: $(VENV)/.servers  ## Run tests with Redis 6.2 and with a cluster of three nodes
-	$(BIN)/python -m pytest $(PARALLEL) -m servers tests/integration
+	$(BIN)/python -m pytest $(PARALLEL) -m servers $(shell grep -l pytest.mark.servers tests/integration/*.py)
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=redis62 tests/integration
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=cluster tests/integration
 
 test-clocks: $(VENV)/.test  ## Run tests in which clocks jump by an hour; needs libfaketime (Debian: apt-get install faketime)
-	$(BIN)/python -m pytest $(PARALLEL_LONG) -m faketime tests/faults
+	$(BIN)/python -m pytest $(PARALLEL) -m 'faketime and not slow' tests/faults
 
 test-page: $(VENV)/.page  ## Test the page in a browser; needs Chromium (Debian: apt-get install chromium)
 	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
 	$(BIN)/python -m pytest $(PARALLEL) tests/page
 
 test-deploy: $(VENV)/.deploy  ## Test the files in deploy/, the installed wheel, and the pinned packages; needs systemd-analyze (Debian: apt-get install systemd)
-	$(BIN)/python -m pytest -m deploy tests/deploy
+	$(BIN)/python -m pytest $(PARALLEL) -m deploy tests/deploy
 
 test-qmd: $(VENV)/.test  ## Test the search engine QMD; needs Node.js 22 or newer and `npm install -g @tobilu/qmd`
 	$(BIN)/python -m pytest -m qmd tests/integration
@@ -149,9 +148,9 @@ ifdef LONG
 	$(BIN)/python -m tests.chaos --long
 	$(BIN)/python -m tests.canary
 	$(BIN)/python -m pytest -m long tests/faults
-	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow or long' tests/integration
+	$(BIN)/python -m pytest $(PARALLEL) -m 'slow or long' tests/integration
 else
-	$(BIN)/python -m pytest $(PARALLEL_LONG) -m 'slow and not long' tests/faults
+	$(BIN)/python -m pytest $(PARALLEL) -m 'slow and not long' tests/faults
 endif
 
 soak: $(VENV)/.test  ## Run for an hour with load on all channels, kills and a full disk; SECONDS=180 RATE=50 set duration and messages per second

@@ -13,6 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,6 +38,7 @@ from tests.fakes.sink import Sink, sink
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.processes import STOP_LIMIT_S, environment_of, shut_down
+from tests.tables import each_row
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -72,7 +74,11 @@ iterations_max = {iterations}
 [bots.pond.mcp.fake]
 command = "{python}"
 args = ["{tool_server}"]
-timeout_s = 40.0
+timeout_s = {hang_s}
+[bots.pond.mcp.stuck]
+command = "{python}"
+args = ["{tool_server}"]
+timeout_s = 10.0
 """
 BOT = """
 [bots.{bot}]
@@ -123,7 +129,10 @@ def act(what: str, *, tool: str = "act", call: str = "call_1") -> Call:
     return Call(tool, json.dumps({"what": what}), id=call)
 
 
-ECHO = Call("fake_echo", '{"text": "still here"}', id="call_2")
+def echo(server: str) -> Call:
+    return Call(f"{server}_echo", '{"text": "still here"}', id="call_2")
+
+
 TWICE = (Call("time", id="same"), Call("time", id="same"))
 UNTIL_NEXT = Call("read_file", '{"path": "results/turn-0-call-1-0.txt", "offset": 1, "limit": 1}', id="call_2")
 
@@ -222,16 +231,18 @@ CASES: Mapping[str, Case] = {
     # Tool servers.
     **{
         f"a server that does {what!r} in a call": Case(
-            replies=calls(act(what, tool="fake_act"), then=[ECHO]), results=[holds, "still here"], requests=3
+            replies=calls(act(what, tool=f"{server}_act"), then=[echo(server)]),
+            results=[holds, "still here"],
+            requests=3,
         )
-        for what, holds in (
-            ("die", "Error: the tool server fake disconnected"),
-            ("hang", "Error: the tool server fake did not respond to act within 40 s"),
-            ("flood", "Error: the tool server fake disconnected"),
-            ("stderr", "done"),
-            ("large", "the server sent a line of more than"),
-            ("garbage", "Error: "),
-            ("child", "Error: "),
+        for server, what, holds in (
+            ("fake", "die", "Error: the tool server fake disconnected"),
+            ("stuck", "hang", "Error: the tool server stuck did not respond to act within 10 s"),
+            ("fake", "flood", "Error: the tool server fake disconnected"),
+            ("fake", "stderr", "done"),
+            ("fake", "large", "the server sent a line of more than"),
+            ("fake", "garbage", "Error: "),
+            ("fake", "child", "Error: "),
         )
     },
 }
@@ -302,6 +313,7 @@ def configured(folder: Path, *, model: str, platform: str) -> Config:
         iterations=ITERATIONS,
         python=sys.executable,
         tool_server=tool_server.__file__,
+        hang_s=HANG_S,
     )
     text = general + "".join(BOT.format(bot=bot, model=model, platform=platform) for bot in BOTS)
     file = folder / "millpond.toml"
@@ -370,7 +382,7 @@ async def look(process: Process, platform: Sink, seen: Seen) -> None:
         seen.letters[names[letter.session]].append(letter)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def seen() -> Iterator[Seen]:
     with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         try:
@@ -383,8 +395,7 @@ def hold(found: Sequence[str], parts: Sequence[str]) -> bool:
     return len(found) == len(parts) and all(map(str.__contains__, found, parts))
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_whatever_goes_wrong_people_get_one_clear_line_and_the_conversation_goes_on(seen: Seen, name: str) -> None:
+def people_get_one_clear_line_and_the_conversation_goes_on(seen: Seen, name: str) -> None:
     case = CASES[name]
 
     read = [text for text in seen.read[name] if not text.startswith(NOTICE)]
@@ -393,45 +404,42 @@ def test_whatever_goes_wrong_people_get_one_clear_line_and_the_conversation_goes
     assert settled == ["m0", "m1"]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_whatever_goes_wrong_every_call_in_the_log_has_its_result(seen: Seen, name: str) -> None:
+def every_call_in_the_log_has_its_result(seen: Seen, name: str) -> None:
     results = [result for each in called(seen.logs[name]) for result in each.results]
 
     assert mismatched(name, seen.logs[name]) == []
     assert hold(results, CASES[name].results), results
 
 
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.requests])
-def test_a_model_is_asked_as_often_as_it_takes(seen: Seen, name: str) -> None:
-    assert len(seen.asked[name]) == CASES[name].requests
+def the_model_is_asked_as_often_as_it_takes(seen: Seen, name: str) -> None:
+    assert not CASES[name].requests or len(seen.asked[name]) == CASES[name].requests
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_what_cannot_be_answered_is_a_dead_letter_and_nothing_else_is(seen: Seen, name: str) -> None:
+def what_cannot_be_answered_is_a_dead_letter_and_nothing_else_is(seen: Seen, name: str) -> None:
     expected = ["m0"] if CASES[name].dead else []
 
     assert [letter.id for letter in seen.letters[name]] == expected
     assert all(CASES[name].dead in letter.reason for letter in seen.letters[name])
 
 
-def test_no_request_is_one_that_a_strict_server_refuses(seen: Seen) -> None:
+def no_request_is_one_that_a_strict_server_refuses(seen: Seen) -> None:
     assert seen.illegal == []
 
 
-def test_a_limit_of_its_rate_is_obeyed(seen: Seen) -> None:
+def a_limit_of_its_rate_is_obeyed(seen: Seen) -> None:
     times = seen.asked["a long limit"]
 
     gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
     assert min(gaps) >= RETRY_AFTER_S * 0.95
 
 
-def test_an_outage_is_waited_out_for_as_long_as_the_configuration_says(seen: Seen) -> None:
+def an_outage_is_waited_out_for_as_long_as_the_configuration_says(seen: Seen) -> None:
     times = seen.asked["failing for ever"]
 
     assert times[-1] - times[0] > PARK_MAX_S
 
 
-def test_a_result_of_10_mb_is_shown_by_its_ends_and_can_be_read(seen: Seen) -> None:
+def a_result_of_10_mb_is_shown_by_its_ends_and_can_be_read(seen: Seen) -> None:
     shown, read = (each.results[0] for each in called(seen.logs["a tool that gives 10 MB"]))
 
     assert len(shown) < 25_000
@@ -439,8 +447,30 @@ def test_a_result_of_10_mb_is_shown_by_its_ends_and_can_be_read(seen: Seen) -> N
     assert read.startswith("0123456789")
 
 
-def test_the_process_lives_through_all_of_it_and_ends_in_order(seen: Seen) -> None:
+def the_process_lives_through_all_of_it_and_ends_in_order(seen: Seen) -> None:
     events = [json.loads(line) for line in seen.output.splitlines() if line.startswith("{")]
 
     assert seen.code == 0, seen.output[-3_000:]
     assert [event for event in events if event["level"] in ("error", "critical")] == []
+
+
+EACH = (
+    people_get_one_clear_line_and_the_conversation_goes_on,
+    every_call_in_the_log_has_its_result,
+    the_model_is_asked_as_often_as_it_takes,
+    what_cannot_be_answered_is_a_dead_letter_and_nothing_else_is,
+)
+"""What holds in each conversation; below, what holds once."""
+
+ONCE = (
+    no_request_is_one_that_a_strict_server_refuses,
+    a_limit_of_its_rate_is_obeyed,
+    an_outage_is_waited_out_for_as_long_as_the_configuration_says,
+    a_result_of_10_mb_is_shown_by_its_ends_and_can_be_read,
+    the_process_lives_through_all_of_it_and_ends_in_order,
+)
+
+
+@each_row("rule", [*ONCE, *(partial(rule, name=name) for rule in EACH for name in CASES)])
+def test_whatever_goes_wrong_people_are_told_and_conversations_go_on(seen: Seen, rule: Callable[[Seen], None]) -> None:
+    rule(seen)

@@ -46,6 +46,7 @@ from tests.fakes.sink import Sink, sink
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.processes import ADDRESS, START_LIMIT_S, STOP_LIMIT_S, environment_of, shut_down
+from tests.tables import each_row
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -546,7 +547,7 @@ def keep_requests(found: Found, models: Sequence[FakeOpenAI], heard: Sequence[st
         found.texts[f"request {number} to a server that repeats it"] = text
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def found() -> Iterator[Found]:
     with TemporaryDirectory(prefix="mp-", dir=TEMPORARY) as name:
         try:
@@ -555,16 +556,16 @@ def found() -> Iterator[Found]:
             shut_down(Path(name) / "server")
 
 
-def test_no_secret_stands_where_anybody_reads(found: Found) -> None:
+def no_secret_stands_where_anybody_reads(found: Found) -> None:
     assert found.leaks() == []
 
 
-def test_no_words_of_a_conversation_stand_in_a_log(found: Found) -> None:
+def no_words_of_a_conversation_stand_in_a_log(found: Found) -> None:
     assert found.words in found.texts["Redis"]
     assert found.logged() == []
 
 
-def test_all_that_could_be_read_was_searched(found: Found) -> None:
+def all_that_could_be_read_was_searched(found: Found) -> None:
     kinds = {re.split(r"[ /]", where)[0] for where in found.texts}
 
     assert kinds >= {"HTTP", "command", "request", "Redis", "platform", "output", "errors"}
@@ -572,11 +573,11 @@ def test_all_that_could_be_read_was_searched(found: Found) -> None:
     assert "ModelRefused" in found.texts["errors"]
 
 
-def test_secrets_reached_whom_they_are_meant_for(found: Found) -> None:
+def secrets_reached_whom_they_are_meant_for(found: Found) -> None:
     assert found.used == {*OWN_KEYS.values(), *REPEATED}
 
 
-def test_conversations_went_on_beside_what_failed(found: Found) -> None:
+def conversations_went_on_beside_what_failed(found: Found) -> None:
     outage = say("outage", "en", correlation="")[:60]
     assert found.said["nobody:ann0"][-1].startswith(outage)
     assert found.said["plain:ann0"] == ["fine"] * 2
@@ -585,6 +586,22 @@ def test_conversations_went_on_beside_what_failed(found: Found) -> None:
     told = {outage, say("too_long", "en", correlation="")[:60]}
     # A text that was shown while it was written became the sentence by an edit, which is no message of its own.
     assert told <= {*given_up} <= {*told, "I begin"}
+
+
+RULES = (
+    no_secret_stands_where_anybody_reads,
+    no_words_of_a_conversation_stand_in_a_log,
+    all_that_could_be_read_was_searched,
+    secrets_reached_whom_they_are_meant_for,
+    conversations_went_on_beside_what_failed,
+)
+
+
+@each_row("rule", RULES)
+def test_no_secret_stands_where_anybody_reads_and_no_words_of_a_conversation_in_a_log(
+    found: Found, rule: Callable[[Found], None]
+) -> None:
+    rule(found)
 
 
 def test_a_secret_is_found_in_part_and_in_other_forms() -> None:
