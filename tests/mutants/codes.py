@@ -117,14 +117,14 @@ MUTANTS = (
         ),
         (
             "A code that was used is not open.",
-            "return code.until > now_ms and not code.used",
-            "return code.until > now_ms",
+            "each[1].until > int(seconds) * 1000 and not each[1].used",
+            "each[1].until > int(seconds) * 1000",
             "test_a_pairing_code_lets_in_once_and_is_open_no_more",
         ),
         (
             "A code that is over is not open.",
-            "return code.until > now_ms and not code.used",
-            "return not code.used",
+            "each[1].until > int(seconds) * 1000 and not each[1].used",
+            "not each[1].used",
             "test_a_pairing_code_lasts_an_hour_and_lets_nobody_in_after_it",
         ),
         (
