@@ -64,7 +64,7 @@ async def lived_by_one(process: Process, scope: str, lives: Sequence[Life]) -> N
 
 
 def engine_of(process: Process, clock: Clock) -> BuiltinEngine:
-    """The builtin engine of a process, which has its own idea of the time; whoever asked for it closes it."""
+    """The built-in engine of a process, which has its own idea of the time; whoever asked for it closes it."""
     memories = Memories(process.bus, process.archive)
     return BuiltinEngine(SessionBook(process.bus), memories, process.transcripts, process.data_dir, clock)
 

@@ -1,6 +1,6 @@
 """How fast it is found again, and in how much memory: in a small scope and a large one, cold, and a hundred of them.
 
-All of it goes through the builtin engine of a process with a server: what a turn waits for.
+All of it goes through the built-in engine of a process with a server: what a turn waits for.
 """
 
 import shutil

@@ -59,7 +59,7 @@ class ClaimHold:
         if self._lost:
             raise LeaseLost(f"session {self.claim.session} is now held by another worker. The turn was not saved.")
         if not self.stop_upto:
-            raise TimeoutError(f"the answer (turn) was not complete within {limit.seconds:g} s")
+            raise TimeoutError(f"the answer was not completed within {limit.seconds:g} s")
         return None
 
     def _cancel(self) -> None:

@@ -179,8 +179,8 @@ def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
             text = (
-                "this setting is missing, and the API key for the bot's own model is for a different API. Set this "
-                f"configuration key, {other.api.upper()}_API_KEY or base_url"
+                "this setting is missing, and the API key for the bot's own model is for a different API. Set one "
+                f"of these: this configuration key, {other.api.upper()}_API_KEY or base_url"
             )
             yield ConfigProblem(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _speech(f"{path}.transcription", bot, bot.transcription, "turns speech into text, such as whisper-1")

@@ -1,4 +1,4 @@
-"""The search engines of a process: the configured engine, and the builtin engine below it."""
+"""The search engines of a process: the configured engine, and the built-in engine below it."""
 
 import datetime as dt
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""A search in the memories and messages of all scopes, for operators: by words, in the builtin engine."""
+"""A search in the memories and messages of all scopes, for operators: by words, in the built-in engine."""
 
 from collections.abc import Sequence
 

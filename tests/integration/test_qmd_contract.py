@@ -48,7 +48,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 class Nothing:
-    """A builtin engine that finds nothing: what is found is QMD's."""
+    """A built-in engine that finds nothing: what is found is QMD's."""
 
     async def search(
         self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None

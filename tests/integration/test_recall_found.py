@@ -1,4 +1,4 @@
-"""Recall with the builtin engine: what was said and what was remembered is found again, and nobody else's."""
+"""Recall with the built-in engine: what was said and what was remembered is found again, and nobody else's."""
 
 import sqlite3
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""The builtin engine: what anybody said or noted is found by its words, and the index is never trusted nor missed."""
+"""The built-in engine: what anybody said or noted is found by its words, and the index is never trusted nor missed."""
 
 import sqlite3
 import subprocess

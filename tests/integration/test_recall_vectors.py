@@ -1,4 +1,4 @@
-"""Vectors over the builtin engine: what it indexes is found by meaning, and what it forgets leaves no vector."""
+"""Vectors over the built-in engine: what it indexes is found by meaning, and what it forgets leaves no vector."""
 
 import sqlite3
 from collections.abc import AsyncIterator

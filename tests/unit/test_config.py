@@ -876,7 +876,7 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
 
         assert line.startswith(
             f"{path}.api_key: this setting is missing, and the API key for the bot's own model is for a different "
-            "API. Set this configuration key, ANTHROPIC_API_KEY"
+            "API. Set one of these: this configuration key, ANTHROPIC_API_KEY"
         ), line
 
 

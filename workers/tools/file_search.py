@@ -182,7 +182,7 @@ GREP = Tool(
             },
             "path": {"type": "string", "description": "A file or folder, for example memory; default: all your files."},
             "literal": {"type": "boolean", "description": "Search for the pattern as exact text; default false."},
-            "ignore_case": {"type": "boolean", "description": "Ignore upper and lower case; default false."},
+            "ignore_case": {"type": "boolean", "description": "Ignore case (default: false)."},
         },
         "required": ["pattern"],
         "additionalProperties": False,

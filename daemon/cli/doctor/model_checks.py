@@ -152,7 +152,7 @@ SAID_MAX_CHARS = 200
 async def examine_search(config: MemorySearchConfig) -> list[Finding]:
     """Whether the engine can do what the configuration requires; QMD is tested with a real search."""
     if config.backend == "builtin":
-        return [ok(CHECK, f"the builtin engine, {config.mode_used}")]
+        return [ok(CHECK, f"the built-in engine, {config.mode_used}")]
     found = await probed(config.qmd or PROGRAM)
     if not found.why:
         return [
@@ -167,14 +167,14 @@ def _meaning(config: MemorySearchConfig) -> list[Finding]:
         return []
     text = (
         f"mode {config.mode_used} makes QMD download 2 GB of models when it first creates "
-        "vectors. The builtin engine answers searches until all vectors exist, and whenever QMD is too slow"
+        "vectors. The built-in engine answers searches until all vectors exist, and whenever QMD is too slow"
     )
     return [warning(CHECK, text)]
 
 
 def _wrong(config: MemorySearchConfig, found: ProbeResult) -> str:
     """The problem and the remedy. Blocks."""
-    builtin = "Until QMD works, the builtin engine answers searches."
+    builtin = "Until QMD works, searches use the built-in engine."
     if not found.path:
         where = (
             f"memory_search.qmd is set to {config.qmd}, which cannot be started"

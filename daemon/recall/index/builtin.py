@@ -1,4 +1,4 @@
-"""The builtin engine: a keyword search with an SQLite index for each scope, built from stored data."""
+"""The built-in engine: a keyword search with an SQLite index for each scope, built from stored data."""
 
 import datetime as dt
 from collections import OrderedDict

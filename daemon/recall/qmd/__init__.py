@@ -1,7 +1,7 @@
 """Is an optional search engine: the program ``qmd`` of the npm package ``@tobilu/qmd``.
 
 Public: ``QmdEngine`` searches, ``probed`` tests the program, ``remove_index`` deletes an index.
-Begin with ``qmd_engine``; the builtin engine answers if QMD fails.
+Begin with ``qmd_engine``; the built-in engine answers if QMD fails.
 """
 
 from daemon.recall.qmd.qmd_commands import ProbeResult, probed

@@ -167,7 +167,7 @@ class IndexUpkeep:
         if rest.failed(reason, anyio.current_time()):
             _log.warning(
                 "qmd.failed",
-                reason=(f"{reason}. Until QMD works again, the builtin engine answers searches. {INSTALL}."),
+                reason=(f"{reason}. Until QMD works again, searches use the built-in engine. {INSTALL}."),
             )
 
     def want(self, scope: str, *, is_new: bool = False) -> None:

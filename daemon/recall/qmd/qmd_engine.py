@@ -1,4 +1,4 @@
-"""Search with QMD. The builtin engine answers if QMD cannot, and for data that QMD does not index."""
+"""Search with QMD. The built-in engine answers if QMD cannot, and for data that QMD does not index."""
 
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from daemon.recall.qmd.qmd_store import IndexedPassages, PassageSource, QmdStore
 from daemon.recall.search_results import Engine, Hit, InPrompt, Mode, SearchResults
 
 SHARE = 0.6
-"""Of the time that whoever asks has, what QMD may take: the builtin engine is to answer in the rest."""
+"""Of the time that whoever asks has, what QMD may take: the built-in engine is to answer in the rest."""
 
 LEAST_S = 0.3
 """It is not asked when it has less: it takes 0.15 s on a quick machine."""
@@ -76,7 +76,7 @@ class QmdEngine:
     async def search(
         self, scope: str, query: str, *, mode: Mode, limit: int, prompt: InPrompt | None = None
     ) -> SearchResults:
-        """As ``Engine``; whatever is wrong with QMD, the builtin engine answers."""
+        """As ``Engine``; whatever is wrong with QMD, the built-in engine answers."""
         builtin = partial(self._builtin.search, scope, query, mode=mode, limit=limit, prompt=prompt)
         known = await self._known(scope)
         left_s = anyio.current_effective_deadline() - anyio.current_time()
@@ -89,7 +89,7 @@ class QmdEngine:
         except Failed as error:
             self._blame(error, scope, mode, is_hurried=is_short)
             found = await builtin()
-            note = f"{error}; the builtin engine answered instead"
+            note = f"{error}; the built-in engine answered instead"
             return SearchResults(hits=found.hits, note="; ".join(filter(None, (note, found.note))))
         if hits:
             self._upkeep.worked(mode, is_hurried=is_short)

@@ -58,7 +58,7 @@ class PassageSource(Protocol):
         ...
 
     async def chunks(self, scope: str) -> Sequence[Chunk]:
-        """All of it, each place with the docid that the builtin engine gives it."""
+        """All of it, each place with the docid that the built-in engine gives it."""
         ...
 
 

@@ -149,7 +149,7 @@ FOCUS = (
 SO_FAR = "\n\n## Summary So Far\n{text}"
 REJECTED = (
     "\n\n## Rejected Memory Update\nAn earlier memory_update was rejected, because it was far too short or far too "
-    "long to replace the current memory. Merge the new facts of the rejected update into the memory:\n{text}"
+    "long to replace the current memory. Merge the new facts from the rejected update into the memory:\n{text}"
 )
 MEMORY = "\n\n## Current Long-term Memory{mark}\n{text}"
 CONVERSATION = "\n\n## Conversation to Process{mark}\n{text}"
