@@ -44,8 +44,8 @@ CODE = re.compile(
 )
 """Names, versions and errors of programmers stay English."""
 
-UNSPOKEN = frozenset(["generate_command.py", "feishu_frames.py"])
-"""A command of developers, and errors that are part of another one."""
+UNSPOKEN = frozenset(["generate_command.py"])
+"""A command of developers."""
 
 ASKING = frozenset(["text", "secret", "choice"])
 """Functions of the setup that ask a person."""
