@@ -1,10 +1,11 @@
 """``millpond channel``: the channels, and the people who may or may not talk to the bot on them."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
 from daemon.cli.memory_command import author
@@ -65,7 +66,7 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
     """List the channels, and show the access policy, pending replies and sending process of each channel."""
     rows = with_process(ctx, lambda process: read_channels(process, check=check), makes=False)
     if as_json:
-        print_json([asdict(row) for row in rows])
+        print_json([to_builtins(row) for row in rows])
         return
     heads = [
         "name",

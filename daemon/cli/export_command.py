@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
 from daemon.cli.command_setup import with_process
 from daemon.cli.output.output_file import opened
@@ -105,9 +106,8 @@ def _memories(process: "Process") -> "Memories":
 
 
 def _fields(done: "ExportResult") -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return asdict(done)
+    fields: dict[str, Any] = to_builtins(done)
+    return fields
 
 
 async def _scopes(process: "Process", key: str, person: str, scope: str) -> "Sequence[str]":

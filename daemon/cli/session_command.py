@@ -2,10 +2,10 @@
 
 import difflib
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import to_builtins
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
 from daemon.cli.output.session_view import SessionView, print_shown, shown
@@ -126,7 +126,7 @@ def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt
         return
     found = with_process(ctx, lambda process: _found(process, key, after=after, limit=limit))
     if as_json:
-        print_json(asdict(found))
+        print_json(to_builtins(found))
     else:
         print_shown(found)
 

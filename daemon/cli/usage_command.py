@@ -1,10 +1,10 @@
 """``millpond usage``, ``millpond worker`` and ``millpond version``."""
 
 import platform
-from dataclasses import asdict
 from typing import TYPE_CHECKING, cast
 
 import click
+from msgspec import to_builtins
 
 from daemon.cli.command_setup import loaded, with_bus
 from daemon.cli.output.table_output import print_json, table
@@ -61,7 +61,7 @@ def share(amount: "Amount") -> str:
 def _json(by: str, name: str, amount: "Amount") -> dict[str, object]:
     from daemon.usage import NANO
 
-    fields = asdict(amount)
+    fields = to_builtins(amount)
     del fields["token_seconds"]
     costs, cached = (
         {currency: nano / NANO for currency, nano in fields.pop(name).items()} for name in ("costs_nano", "cached_nano")
@@ -99,7 +99,7 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 
     found = with_bus(ctx, lambda bus: read_workers(bus, limit=limit))
     if as_json:
-        print_json(asdict(found))
+        print_json(to_builtins(found))
         return
     heads = ("worker", "role", "started", "seen", "holding")
     rows = [(one.worker, one.role, one.started, f"{one.seen_s:.1f} s ago", one.holding) for one in found.workers]

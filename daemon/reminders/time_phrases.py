@@ -71,9 +71,9 @@ READ_CHARS = 200
 class _Draft:
     """The pieces that were read."""
 
-    rule: dict[str, str] = field(default_factory=dict)
+    rule: dict[str, str] = field(default_factory=dict[str, str])
     days: Days | None = None
-    repeated: Mapping[str, str] = field(default_factory=dict)
+    repeated: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the day adds to a repetition of some frequency."""
     weekdays: frozenset[int] = frozenset()
     part: str = ""

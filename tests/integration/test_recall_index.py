@@ -693,7 +693,7 @@ async def test_an_index_that_cannot_be_deleted_is_named(world: Pond, monkeypatch
     def refuse(*_: Any) -> None:
         raise PermissionError(1, "not permitted")
 
-    monkeypatch.setattr("daemon.recall.index_removal.delete_indexes", refuse)
+    monkeypatch.setattr("daemon.recall.index.index_files.delete_indexes", refuse)
     record = await world.forget()
 
     assert [line for line in record.report["failed"] if line.startswith(f"search index of {SCOPE}: not permitted")]

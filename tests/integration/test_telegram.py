@@ -627,7 +627,7 @@ async def test_the_doctor_says_who_a_bot_is_and_what_stands_in_its_way(process: 
     assert [each.state for each in closed] == ["ok", "ok", "warning"]
     assert f"channels.{NAME}.access.policy" in closed[2].text
     assert [each.state for each in (unable[-1], able[-1])] == ["warning", "ok"]
-    assert f"administrator of {group.id}" in unable[-1].text
+    assert f"administrator of these groups: {group.id}" in unable[-1].text
     assert [each.state for each in hooked] == ["ok", "warning", "ok"]
     assert [each.state for each in wrong] == [each.state for each in away] == ["error"]
     assert telegram.bot.token not in str([*wrong, *away])

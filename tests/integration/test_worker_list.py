@@ -1,7 +1,6 @@
 """What people and machines see of the work: who holds what, who rests, how old the oldest message is."""
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import anyio
@@ -127,7 +126,7 @@ async def test_the_command_prints_a_table_or_json(
 
     assert json.loads(await run("--json"))["leases"][0]["session"] == "web:held"
     assert "web:held" in await run()
-    assert asdict(await read_workers(lab.bus, limit=1))["workers"] == []
+    assert (await read_workers(lab.bus, limit=1)).workers == []
 
 
 async def test_metrics_tell_the_same(process: Process, lab: Lab) -> None:

@@ -1,7 +1,6 @@
 """Log-in and log-out of browsers, the current operator, and the audit."""
 
 from collections import deque
-from dataclasses import asdict
 
 import msgspec
 from starlette.requests import Request
@@ -123,7 +122,7 @@ class Login:
     async def audit(self, request: Request) -> Response:
         """The actions of operators, the newest first."""
         deeds = await self._audit.newest(limit=limit_of(request))
-        return json_response({"audit": [asdict(deed) for deed in deeds]})
+        return json_response({"audit": [msgspec.to_builtins(deed) for deed in deeds]})
 
 
 class LoginAttempts:

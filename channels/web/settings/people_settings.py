@@ -75,7 +75,13 @@ class PeopleSettings:
                 decided = {each for each, entry in entries.items() if entry.state != "free"}
                 asking = [{"id": each.id, "name": each.name} for each in strangers if each.id not in decided]
                 policy = config.access.policy or ("allow" if config.access.allow else "closed")
-                found = {"name": name, "policy": policy, "codes": len(strangers), "asking": asking, "people": people}
+                found: dict[str, object] = {
+                    "name": name,
+                    "policy": policy,
+                    "codes": len(strangers),
+                    "asking": asking,
+                    "people": people,
+                }
                 channels.append(found)
         links = await self._asking.people.links()
         linked = [

@@ -1,11 +1,10 @@
 """``/api/queues/…``, ``/api/dead`` and ``/api/unknown``: what waits, and dead letters."""
 
-from dataclasses import asdict
 from typing import Annotated, Any, cast, get_args
 from urllib.parse import unquote
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, to_builtins
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -44,7 +43,7 @@ class QueueEndpoints:
             rows = list(await self._contents.messages(cast("Any", queue), limit=limit))
         else:
             raise HTTPException(404, NO_QUEUE)
-        return json_response({"queue": queue, "entries": [asdict(row) for row in rows]})
+        return json_response({"queue": queue, "entries": [to_builtins(row) for row in rows]})
 
     async def text(self, request: Request) -> Response:
         """The text of one message in a queue, or of a dead letter."""
@@ -90,7 +89,7 @@ class DeadLetterEndpoints:
     async def unknown(self, request: Request) -> Response:
         """The newest parts of replies with unknown delivery, the newest first."""
         found = await read_unknown(self._bus, limit=limit_of(request))
-        return json_response({"unknown": [asdict(outcome) for outcome in reversed(found)]})
+        return json_response({"unknown": [to_builtins(outcome) for outcome in reversed(found)]})
 
     async def replay(self, request: Request) -> Response:
         """Queue messages for an answer again, or replies for delivery."""

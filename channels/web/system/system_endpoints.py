@@ -2,11 +2,12 @@
 
 import re
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 import anyio
 import structlog
+from msgspec import to_builtins
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -104,14 +105,14 @@ def form_of(system: SystemOverview) -> dict[str, Any]:
     """The system in the form of the API."""
     queues = system.queues
     return {
-        "workers": [{"name": one.pop("worker"), **one} for one in map(asdict, system.workers)],
-        "leaders": [asdict(leader) for leader in system.leaders],
-        "leases": [asdict(lease) for lease in system.leases],
-        "queue": {**asdict(queues.total), "in_flight": queues.in_flight, "parked": queues.parked},
-        "parked": [asdict(one) for one in system.parked],
-        "parked_chats": [asdict(one) for one in system.paused],
-        "model_errors": asdict(system.model_errors),
-        "problems": [asdict(one) for one in system.problems],
+        "workers": [{"name": one.pop("worker"), **one} for one in map(to_builtins, system.workers)],
+        "leaders": [to_builtins(leader) for leader in system.leaders],
+        "leases": [to_builtins(lease) for lease in system.leases],
+        "queue": {**to_builtins(queues.total), "in_flight": queues.in_flight, "parked": queues.parked},
+        "parked": [to_builtins(one) for one in system.parked],
+        "parked_chats": [to_builtins(one) for one in system.paused],
+        "model_errors": to_builtins(system.model_errors),
+        "problems": [to_builtins(one) for one in system.problems],
     }
 
 
