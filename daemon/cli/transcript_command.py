@@ -346,4 +346,5 @@ async def _restored(process: "Process", wanted: TranscriptSource) -> dict[str, A
 
     source = RestoreSource(session=wanted.session, scope=wanted.state.scope, first=wanted.first)
     done = await make(process.bus, Memories(process.bus), source, lambda: _raws(process, wanted))
-    return to_builtins(done) | {"of": wanted.session, "scope": source.scope}
+    fields: dict[str, Any] = to_builtins(done)
+    return fields | {"of": wanted.session, "scope": source.scope}
