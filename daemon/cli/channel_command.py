@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import to_builtins
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
 from daemon.cli.memory_command import author
@@ -66,7 +65,7 @@ def list_(ctx: click.Context, *, check: bool, as_json: bool) -> None:
     """List the channels, and show the access policy, pending replies and sending process of each channel."""
     rows = with_process(ctx, lambda process: read_channels(process, check=check), makes=False)
     if as_json:
-        print_json([to_builtins(row) for row in rows])
+        print_json(rows)
         return
     heads = [
         "name",

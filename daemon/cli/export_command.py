@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import to_builtins
 
 from daemon.cli.command_setup import with_process
 from daemon.cli.output.output_file import opened
@@ -106,6 +105,8 @@ def _memories(process: "Process") -> "Memories":
 
 
 def _fields(done: "ExportResult") -> dict[str, Any]:
+    from msgspec import to_builtins
+
     fields: dict[str, Any] = to_builtins(done)
     return fields
 

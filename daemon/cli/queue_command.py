@@ -6,7 +6,6 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, TypeVar
 
 import click
-from msgspec import to_builtins
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
 from daemon.cli.output.table_output import print_json, say, table, tell
@@ -223,7 +222,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     channels = push_channels(loaded(ctx).config)
     queues = with_bus(ctx, lambda bus: read_queues(bus, channels))
     if as_json:
-        print_json(to_builtins(queues))
+        print_json(queues)
         return
     heads = ("partition", *(entry.name for entry in fields(Lengths)))
     rows = [(number, *_cells(lengths)) for number, lengths in enumerate(queues.partitions)]
@@ -258,11 +257,12 @@ def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 
     found = with_bus(ctx, lambda bus: read_unknown(bus, limit=limit))
     if as_json:
-        print_json([to_builtins(outcome) for outcome in found])
+        print_json(found)
         return
     heads = UnknownDelivery.__struct_fields__
-    table(heads, [tuple(to_builtins(outcome).values()) for outcome in found])
+    table(heads, [[getattr(outcome, head) for head in heads] for outcome in found])
 
 
 def _cells(lengths: "Lengths") -> tuple[object, ...]:
-    return (*list(to_builtins(lengths).values())[:-1], sum(lengths.out.values()))
+    *counts, _ = (getattr(lengths, entry.name) for entry in fields(lengths))
+    return (*counts, sum(lengths.out.values()))

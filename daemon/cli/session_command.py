@@ -5,7 +5,6 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import to_builtins
 
 from daemon.cli.command_setup import loaded, with_bus, with_process
 from daemon.cli.output.session_view import SessionView, print_shown, shown
@@ -126,7 +125,7 @@ def show(ctx: click.Context, name: str, *, after: int | None, limit: int, prompt
         return
     found = with_process(ctx, lambda process: _found(process, key, after=after, limit=limit))
     if as_json:
-        print_json(to_builtins(found))
+        print_json(found)
     else:
         print_shown(found)
 

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import to_builtins
 
 from daemon.cli.command_setup import with_process
 from daemon.cli.output.table_output import print_json, say, table, tell
@@ -340,11 +339,13 @@ def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
 
 
 async def _restored(process: "Process", wanted: TranscriptSource) -> dict[str, Any]:
+    import msgspec
+
     from daemon.memory import Memories
     from daemon.transcripts import RestoreSource
     from daemon.transcripts import restore as make
 
     source = RestoreSource(session=wanted.session, scope=wanted.state.scope, first=wanted.first)
     done = await make(process.bus, Memories(process.bus), source, lambda: _raws(process, wanted))
-    fields: dict[str, Any] = to_builtins(done)
+    fields: dict[str, Any] = msgspec.to_builtins(done)
     return fields | {"of": wanted.session, "scope": source.scope}

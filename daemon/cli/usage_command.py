@@ -4,7 +4,6 @@ import platform
 from typing import TYPE_CHECKING, cast
 
 import click
-from msgspec import to_builtins
 
 from daemon.cli.command_setup import loaded, with_bus
 from daemon.cli.output.table_output import print_json, table
@@ -59,6 +58,8 @@ def share(amount: "Amount") -> str:
 
 
 def _json(by: str, name: str, amount: "Amount") -> dict[str, object]:
+    from msgspec import to_builtins
+
     from daemon.usage import NANO
 
     fields = to_builtins(amount)
@@ -99,7 +100,7 @@ def list_(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 
     found = with_bus(ctx, lambda bus: read_workers(bus, limit=limit))
     if as_json:
-        print_json(to_builtins(found))
+        print_json(found)
         return
     heads = ("worker", "role", "started", "seen", "holding")
     rows = [(one.worker, one.role, one.started, f"{one.seen_s:.1f} s ago", one.holding) for one in found.workers]

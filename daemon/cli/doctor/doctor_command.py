@@ -4,7 +4,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
-from msgspec import to_builtins
 
 from daemon.cli.command_setup import FAILED, leaves, loaded, translated
 from daemon.cli.output.table_output import print_json, say, tell
@@ -31,7 +30,7 @@ def doctor(ctx: click.Context, *, as_json: bool, probe_model: bool) -> None:
     """Check everything that Millpond needs. The exit code is 1 if there is an error."""
     findings = _examined(ctx, probe_model=probe_model)
     if as_json:
-        print_json({"findings": [to_builtins(finding) for finding in findings]})
+        print_json({"findings": findings})
     else:
         for finding in findings:
             say(f"{finding.state:<8}{finding.check}: {translated(finding.text)}")
