@@ -135,6 +135,7 @@ def test_a_draft_with_its_files_is_kept_for_each_conversation(chat: Page) -> Non
     chat.get_by_label("Message", exact=True).fill("half a thought")
     attach(chat, TEXT)
     expect(chat.get_by_role("button", name="Remove notes.txt")).to_be_visible()
+    expect(chat.get_by_role("progressbar")).to_have_count(0)  # a draft keeps the files that were uploaded
     address = chat.url
     chat.get_by_role("button", name="New conversation").click()
     expect(chat.get_by_label("Message", exact=True)).to_have_value("")

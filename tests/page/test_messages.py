@@ -109,6 +109,7 @@ def test_a_picture_that_the_bot_cannot_save_is_named_and_not_in_the_title(chat: 
     picture = {"name": "水车.png", "mimeType": "image/png", "buffer": PNG}
     chat.locator("mp-composer input[type=file]").set_input_files(picture)  # type: ignore[arg-type]
     expect(chat.get_by_role("button", name="Remove 水车.png")).to_be_visible()
+    expect(chat.get_by_role("progressbar")).to_have_count(0)  # Enter sends no message while a file is uploaded
     say(chat, "what is on it?")
 
     sent = chat.locator("article.user:not(.pending)")
