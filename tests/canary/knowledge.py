@@ -32,6 +32,10 @@ class Knowledge:
         home = self._into.get(scope, scope)
         return [home, *(member for member, into in self._into.items() if into == home)]
 
+    def relatives(self, scope: str) -> set[str]:
+        """Those that share a memory with ``scope`` or did so: what was written then may stay in the memory of both."""
+        return self._met[scope] | {each for each, met in self._met.items() if scope in met}
+
     def link(self, member: str, into: str) -> None:
         """``member`` is about to become a part of ``into``."""
         self._before[member] = set(self._may[member])

@@ -97,15 +97,15 @@ class Minds:
             self._findings.add("unattributed", f"a turn's prompt names no chat: {_text(users[-1]['content'])[:200]}")
             return ""
         session = f"{context[1]}:{context[2]}"
-        # The whole history, not only what was said now.
+        # The whole history, not only what was said now; and what was recalled, which may be of former relatives.
         strangers = {each for user in users for each in _TAG.findall(_text(user["content"]))} - {session}
         if session != f"{CLUB}:club" and strangers - set(self._kin(session)):
             self._findings.add("prompts", f"{session}: its history has messages of {sorted(strangers)}")
         return session
 
     def _kin(self, session: str) -> list[str]:
-        family = self._knowledge.family(SCOPE_OF[session])
-        return [each for each, scope in SCOPE_OF.items() if scope in family]
+        relatives = self._knowledge.relatives(SCOPE_OF[session])
+        return [each for each, scope in SCOPE_OF.items() if scope in relatives]
 
     def _look(self, session: str, body: Mapping[str, Any], raw: bytes) -> None:
         found = words_in_bytes(raw)
