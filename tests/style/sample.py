@@ -23,6 +23,9 @@ PROSE = re.compile(r"\b(?!and\b|or\b)[A-Za-z]{2}")
 CUT = re.compile(r"\b(a|an|the|and|or|of|in|on|to|for|from|with|by|is|are|that)$")
 """The end of a string that a program completes, which is no sentence."""
 
+NEAR_CHARS = 200
+"""Of a long message or prompt, the part that a reader sees before and after the sentence."""
+
 EXAMPLES = "docs/style.md"
 """The page that quotes bad sentences, and lists words to replace in a table. Neither is prose of the page."""
 
@@ -42,8 +45,17 @@ def main() -> None:
         for each in rng.sample(drawn, share):
             number += 1
             print(f"{number:2}. [{kind}] {each.text}")
+            if each.context:
+                print(f"      shown with: {near(each)}")
             if options.places:
                 print(f"      {each.path}:{each.line}")
+
+
+def near(sentence: Sentence) -> str:
+    """The context of a sentence, at most ``NEAR_CHARS`` characters to each side of the sentence."""
+    before, _, after = sentence.context.partition(sentence.text)
+    start, end = before[-NEAR_CHARS:], after[:NEAR_CHARS]
+    return f"{'…' * (start != before)}{start}[…]{end}{'…' * (end != after)}"
 
 
 def is_judged(sentence: Sentence) -> bool:

@@ -28,6 +28,15 @@ NOT_READ = (
 )
 """Modules with lists of words, commands, SQL or made-up messages, which are no text of Millpond."""
 
+MATCHED = {
+    ("channels/slack/slack_events.py", "NO_TEXT"),
+    ("channels/telegram/api_types.py", "HOPELESS"),
+    ("daemon/model/setup_faults.py", "_CREDIT"),
+    ("daemon/model/setup_faults.py", "_TLS"),
+    ("daemon/server/launch.py", "CUT_OFF"),
+}
+"""Constants with phrases that Millpond searches for in messages of other programs."""
+
 COMMANDS = re.compile(r"\b(command|group)\b")  # decorators that turn a docstring into help
 
 END = re.compile(r"""(?<=[.!?])["')*_]*\s+(?=[A-Z0-9`*"'(\[{<])|\n\n+|\n(?=[/-] ?)""")
@@ -43,6 +52,7 @@ class Sentence(NamedTuple):
     path: str  # relative to the repository
     line: int
     text: str
+    context: str = ""  # the heading, command, key or whole message that a person sees around the sentence
 
 
 def sentences() -> list[Sentence]:
@@ -82,19 +92,26 @@ def _alerts() -> Iterator[Sentence]:
             yield from split("docs", name, line, re.sub(r"\{\{.*?\}\}", "{value}", found[1]))
 
 
-def split(kind: str, path: str, line: int, text: str, ends: re.Pattern[str] = END) -> Iterator[Sentence]:
+def split(
+    kind: str, path: str, line: int, text: str, ends: re.Pattern[str] = END, context: str = ""
+) -> Iterator[Sentence]:
     at = 0
     for end in [*ends.finditer(text), None]:
         part = text[at : end.start() if end else len(text)]
         start = at + len(part) - len(part.lstrip())
-        plain = " ".join(part.split()).strip("*_ ")
+        plain = _flat(part).strip("*_ ")
         if (
             re.search(r"[A-Za-z]{2}", plain)
             and not CHINESE.search(plain)
             and not plain.startswith(("curl ", "millpond "))
         ):
-            yield Sentence(kind, path, line + text.count("\n", 0, start), plain)
+            around = "" if context.strip(" ./") == plain.strip(" ./") else context
+            yield Sentence(kind, path, line + text.count("\n", 0, start), plain, around)
         at = end.end() if end else at
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
 
 
 # Pages
@@ -102,10 +119,19 @@ def split(kind: str, path: str, line: int, text: str, ends: re.Pattern[str] = EN
 
 def of_markdown(kind: str, path: str, text: str) -> Iterator[Sentence]:
     """Sentences of a page: paragraphs, headings, list items and table cells, without code and addresses of links."""
+    source = text.splitlines()
+    headings: list[str] = []
     for line, block in _blocks(text):
         plain = re.sub(r"(`[^`]*`)|</?[a-z][^>`]*>|\*\*", lambda found: found[1] or "", block)
         shown = re.sub(r"!?\[((?:`[^`]*`|[^]`])*)\]\([^)]*\)", r"\1", plain)
-        yield from split(kind, path, line, shown)
+        level = len(source[line - 1]) - len(source[line - 1].lstrip("#"))
+        if level:
+            headings = headings[: level - 1]
+        row = re.match(r" *\| *([^|]*[^| ]) *\|", source[line - 1])
+        around = [*headings, *(each for each in (row.groups() if row else ()) if each != shown.strip()), _flat(shown)]
+        yield from split(kind, path, line, shown, context=" › ".join(around))
+        if level:
+            headings.append(shown)
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -148,10 +174,46 @@ def of_python(kind: str, path: str, text: str) -> Iterator[Sentence]:
             skipped.update(child for value in node.values for child in ast.walk(value))
         if isinstance(node, ast.Dict):
             skipped.update(key for key in node.keys if key)
+        if isinstance(node, ast.Assign) and (path, ast.unparse(node.targets[0])) in MATCHED:
+            skipped.update(ast.walk(node.value))
+        if isinstance(node, ast.Compare):
+            skipped.update([node.left, *node.comparators])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "startswith":
+            skipped.update(node.args)
+    parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
         said = _said(node) if node not in skipped else ""
         if len(re.findall(r"[A-Za-z']{2,}", said)) >= 3 and re.search(r"[a-z] [a-z]", said) and not CODE.search(said):
-            yield from split(kind, path, getattr(node, "lineno", 1), said, END if node in helping else LINE_END)
+            ends = END if node in helping else LINE_END
+            context = said if kind == "bot" else _around(node, said, parents)
+            yield from split(kind, path, getattr(node, "lineno", 1), said, ends, _flat(context))
+
+
+NO_LABELS = frozenset({"description", "properties", "items", "help", "text", "type", "state"})
+"""Keys of dictionaries and parameters that say nothing to a reader about the text that they hold."""
+
+LABEL_MAX_CHARS, WHOLE_MAX_CHARS = 40, 400
+"""Length of a string that names a thing, and of a string that belongs to the same message."""
+
+
+def _around(node: ast.AST, said: str, parents: dict[ast.AST, ast.AST]) -> str:
+    """The command, option, key or parameter that a string belongs to, and the message of which the string is a part."""
+    labels: list[str] = []
+    while (parent := parents.get(node)) and not isinstance(parent, ast.Module):
+        match parent:
+            case ast.Call(args=args, keywords=keywords):
+                found = [_said(value) for value in [*args, *(each.value for each in keywords)]]
+                near = LABEL_MAX_CHARS if labels else WHOLE_MAX_CHARS
+                labels = [*(text for text in found if 0 < len(text) <= near and text != said), *labels]
+            case ast.Dict(keys=keys, values=values) if node in values:
+                key = _said(keys[values.index(node)])
+                labels = [key, *labels] if key and key not in NO_LABELS else labels
+            case ast.FunctionDef(name=name) if _is_command(parent):
+                labels = [f"command {name.strip('_')}", *labels]
+            case _:
+                pass
+        node = parent
+    return " › ".join(_flat(text) for text in [*labels, said])
 
 
 def _is_command(node: ast.AST) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
@@ -229,7 +291,7 @@ def of_script(kind: str, path: str, text: str, line: int = 1) -> Iterator[Senten
         words = re.findall(r"[A-Za-z']{2,}", said)
         is_text = len(words) > 1 and {*words} != {"value"} and " " in said and not NO_TEXT.search(said)
         if is_label or is_text:
-            yield from split(kind, path, here, said)
+            yield from split(kind, path, here, said, context=f"{Path(path).stem} › {said}")
 
 
 def of_html(kind: str, path: str, text: str) -> Iterator[Sentence]:

@@ -1,7 +1,7 @@
 """The check of texts finds the habits that ``docs/style.md`` warns of, and only in texts that people read."""
 
 from tests.style.rules import RULES, broken
-from tests.style.sample import is_judged
+from tests.style.sample import is_judged, near
 from tests.style.texts import Sentence, of_html, of_markdown, of_python, of_script
 from tests.tables import each_row
 
@@ -112,6 +112,24 @@ def test_a_script_gives_its_labels_and_texts_without_selectors_and_comments() ->
         (2, "Unsettled"),
     ]
     assert texts(of_html("page", "a.html", '<a aria-label="Go back">\nHome</a>')) == [(1, "Go back"), (2, "Home")]
+
+
+def test_a_sentence_is_drawn_with_the_heading_option_or_message_that_surrounds_it() -> None:
+    module = """
+raise SendError(f"The key {key} was rejected. Check the key.")
+send = click.option("--key", help="Key of the server.")
+"""
+
+    assert [near(each) for each in of_markdown("docs", "docs/a.md", PAGE) if each.line in (4, 12, 14)] == [
+        "What it hears › A paragraph of two lines. […]",
+        *("What it hears › […]", "What it hears › key › […]"),
+        "What it hears › `a` › […]",
+    ]
+    assert [near(each) for each in of_python("errors", "a.py", module)] == [
+        "[…] Check the key.",
+        "The key {key} was rejected. […]",
+        "--key › […]",
+    ]
 
 
 @each_row("text", BREAKING)
