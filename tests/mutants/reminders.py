@@ -74,10 +74,10 @@ MUTANTS = (
         "workers/agent/reminder_delays.py",
         _TIMES,
         (
-            "Quiet hours end ahead, also in the night when the clock shows their end twice.",
-            "return next(at for at in ends if at > now)",
-            "return next(ends)",
-            "test_quiet_hours_end_ahead_and_at_their_end_no_reminder_is_quiet",
+            "Quiet hours end when the clock shows none, also in a night in which it skips their end.",
+            "        minute += dt.timedelta(minutes=1)",
+            "        minute += dt.timedelta(hours=1)",
+            "test_quiet_hours_end_with_the_first_minute_whose_clock_shows_none_in_every_zone_and_night",
         ),
     ),
     *mutants_of(

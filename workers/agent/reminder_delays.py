@@ -1,6 +1,7 @@
 """The reasons why a due reminder does not fire yet: quiet hours, daily limits, missing access, and silent chats."""
 
 import datetime as dt
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -102,16 +103,23 @@ def quiet_until(hours: str, now: dt.datetime, zone: ZoneInfo) -> dt.datetime | N
     """When the quiet ``hours`` (``22:00-07:00``) end that it is ``now`` in ``zone``; None: it is none of them."""
     if not hours:
         return None
+    minute = now.astimezone(dt.UTC).replace(second=0, microsecond=0)
+    end = _quiet_end(hours, minute, zone)
+    return end if end > minute else None
+
+
+@lru_cache(maxsize=64)
+def _quiet_end(hours: str, minute: dt.datetime, zone: ZoneInfo) -> dt.datetime:
+    """The first minute that is not quiet. Its clock may never show the end, or show it twice, so each minute is asked.
+
+    This takes some milliseconds, once for all reminders that are due in the same minute.
+    """
     begin, end = (dt.time.fromisoformat(part) for part in hours.split("-"))
-    local = now.astimezone(zone)
-    time = local.time().replace(tzinfo=None)
-    is_quiet = begin <= time < end if begin < end else begin != end and (time >= begin or time < end)
-    if not is_quiet:
-        return None
-    day = local.date() if time < end else local.date() + dt.timedelta(days=1)
-    # When summer time ends, the clock may show the end twice: quiet hours that have begun again end at the second one.
-    ends = (dt.datetime.combine(day, end.replace(fold=fold), zone).astimezone(dt.UTC) for fold in (0, 1))
-    return next(at for at in ends if at > now)
+    while True:
+        time = minute.astimezone(zone).time()
+        if not (begin <= time < end if begin < end else begin != end and (time >= begin or time < end)):
+            return minute
+        minute += dt.timedelta(minutes=1)
 
 
 def tomorrow(now: dt.datetime, zone: ZoneInfo) -> dt.datetime:
