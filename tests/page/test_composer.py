@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 import pytest
 from anyio.from_thread import BlockingPortal
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.fakes.openai_server import FakeOpenAI, Plain, Reply, fake_openai
 from tests.page.browsing import Visit, visiting
@@ -144,6 +144,89 @@ def test_a_draft_with_its_files_is_kept_for_each_conversation(chat: Page) -> Non
 
     expect(chat.get_by_label("Message", exact=True)).to_have_value("half a thought")
     expect(chat.get_by_role("button", name="Remove notes.txt")).to_be_visible()
+
+
+WILL_BE_SENT = "The message will be sent when the upload is complete."
+
+
+def begin_upload(page: Page, *files: dict[str, object]) -> list[Route]:
+    """Attach files and write a text; the requests of the uploads, which wait until the test continues them."""
+    held: list[Route] = []
+    page.route("**/file?*", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    attach(page, *files)
+    expect(page.get_by_role("progressbar")).to_have_count(len(files))
+    page.get_by_label("Message", exact=True).fill("see these")
+    return held
+
+
+@pytest.mark.parametrize("by_key", [True, False])
+def test_a_message_is_sent_by_itself_once_all_its_files_are_uploaded(chat: Page, visit: Visit, *, by_key: bool) -> None:
+    held = begin_upload(chat, PICTURE, TEXT)
+    if by_key:
+        chat.keyboard.press("Enter")
+    else:
+        chat.get_by_role("button", name="Send").click()
+    expect(chat.get_by_text(WILL_BE_SENT)).to_be_visible()
+    assert visit.axe() == []
+
+    held[0].continue_()
+    expect(chat.get_by_role("progressbar")).to_have_count(1)
+    expect(chat.get_by_text(WILL_BE_SENT)).to_be_visible()
+    held[1].continue_()
+
+    sent = chat.locator("article.user:not(.pending)")
+    expect(sent.locator(".markdown")).to_have_text("see these")
+    expect(sent.get_by_role("img", name="a pond.png")).to_be_visible()
+    expect(sent.get_by_role("link", name="notes.txt")).to_be_visible()
+    expect(chat.get_by_text(WILL_BE_SENT)).to_be_hidden()
+
+
+@pytest.mark.parametrize("cancel", ["Escape", "x", "Cancel", "Remove a pond.png"])
+def test_escape_and_each_change_cancel_a_message_that_waits_for_its_upload(chat: Page, cancel: str) -> None:
+    held = begin_upload(chat, PICTURE, TEXT)
+    chat.keyboard.press("Enter")
+    if " " in cancel or cancel == "Cancel":
+        chat.get_by_role("button", name=cancel).click()
+    else:
+        chat.keyboard.press(cancel)
+    expect(chat.get_by_text(WILL_BE_SENT)).to_be_hidden()
+
+    for each in held:
+        each.continue_()
+
+    expect(chat.get_by_role("progressbar")).to_have_count(0)
+    expect(chat.get_by_label("Message", exact=True)).to_have_value("see thesex" if cancel == "x" else "see these")
+    expect(chat.locator("article.user")).to_have_count(0)
+
+
+def test_a_message_whose_file_fails_is_not_sent_and_keeps_its_text(chat: Page, visit: Visit) -> None:
+    visit.forgive("ERR_CONNECTION_REFUSED")
+    held = begin_upload(chat, PICTURE, TEXT)
+    chat.keyboard.press("Enter")
+
+    held[0].abort("connectionrefused")
+    expect(chat.get_by_text("The message was not sent because a pond.png could not be uploaded.")).to_be_visible()
+    held[1].continue_()
+
+    expect(chat.get_by_role("progressbar")).to_have_count(0)
+    expect(chat.get_by_label("Message", exact=True)).to_have_value("see these")
+    expect(chat.locator("article.user")).to_have_count(0)
+    chat.keyboard.press("Enter")
+    expect(chat.locator("article.user:not(.pending) .markdown")).to_have_text("see these")
+
+
+def test_a_conversation_that_is_left_during_an_upload_keeps_its_message_as_a_draft(chat: Page) -> None:
+    begin_upload(chat, TEXT)
+    chat.keyboard.press("Enter")
+    address = chat.url
+    chat.get_by_role("button", name="New conversation").click()
+
+    expect(chat.get_by_text("you left the conversation during the upload")).to_be_visible()
+    expect(chat.get_by_label("Message", exact=True)).to_have_value("")
+    expect(chat.locator("article.user")).to_have_count(0)
+    chat.goto(address)
+    expect(chat.get_by_label("Message", exact=True)).to_have_value("see these")
+    expect(chat.locator("article.user")).to_have_count(0)
 
 
 def test_two_tabs_with_the_same_draft_lose_no_message(chat: Page) -> None:

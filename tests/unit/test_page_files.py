@@ -47,6 +47,7 @@ LATER = frozenset(
         "turns.js",
         "views.js",
         "views.css",
+        "waiting.js",
     ]
 )
 """Loaded when they are looked at. The tables of Chinese texts are loaded with the page in Chinese."""

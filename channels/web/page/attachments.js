@@ -1,5 +1,6 @@
 // The files of the message that is being written: chosen, pasted, dropped or recorded (voice-recording.js), uploaded at once, and kept with
-// the draft. `files` are those that were uploaded, in the form of the API.
+// the draft. `files` are those that were uploaded, in the form of the API. Events: "change" · "edit" (the person has added or removed a
+// file) · "failed" (with the name of a file that was not uploaded).
 
 import {ofSession, query, upload} from "/page/api.js";
 import {fill, h, iconButton, toast} from "/page/dom.js";
@@ -49,7 +50,7 @@ export class Attachments extends EventTarget {
       else if (this.limits && this.files.length + this.uploads.size >= this.limits.max) toast(t("A message can have at most {n} files", {n: this.limits.max}), "bad");
       else this.upload(file, file.kind ?? kindOf(file));
     }
-    this.change();
+    this.edited();
   }
 
   /** Take files that are dropped on an element. */
@@ -80,7 +81,10 @@ export class Attachments extends EventTarget {
       }});
       if (this.uploads.has(one)) this.files = [...this.files, found];
     } catch (error) {
-      if (error.name !== "AbortError") toast(t("{name} could not be uploaded: {problem}", {name: file.name, problem: error.message}), "bad");
+      if (error.name !== "AbortError") {
+        toast(t("{name} could not be uploaded: {problem}", {name: file.name, problem: error.message}), "bad");
+        this.dispatchEvent(new CustomEvent("failed", {detail: file.name}));
+      }
     }
     this.uploads.delete(one);
     this.change();
@@ -88,6 +92,12 @@ export class Attachments extends EventTarget {
 
   remove(file) {
     this.files = this.files.filter((each) => each !== file);
+    this.edited();
+  }
+
+  /** The person has added or removed a file. */
+  edited() {
+    this.dispatchEvent(new Event("edit"));
     this.change();
   }
 
@@ -105,7 +115,7 @@ export class Attachments extends EventTarget {
         : h("span.soft.small", null, size(file.size_bytes)), () => this.remove(file))),
       [...this.uploads].map((one) => {
         one.bar = h("progress", {max: 1, value: one.share, "aria-label": t("Uploading {name}", {name: one.name})});
-        return chip(one.name, one.bar, () => { this.uploads.delete(one); one.cancel(); this.change(); });
+        return chip(one.name, one.bar, () => { this.uploads.delete(one); one.cancel(); this.edited(); });
       }));
     this.list.hidden = !this.files.length && !this.uploads.size;
   }

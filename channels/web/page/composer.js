@@ -109,9 +109,11 @@ export class Composer extends HTMLElement {
     this.draft = this.kept();
     this.files = new Attachments({session: this.session, id: () => this.draft.id, signal: this.outbox.signal});
     this.files.addEventListener("change", () => this.changed());
+    this.files.addEventListener("edit", () => this.release());
+    this.files.addEventListener("failed", ({detail: name}) => this.held && this.release(t("The message was not sent because {name} could not be uploaded.", {name})));
     this.field = h("textarea", {
       rows: 1, placeholder: t("Write a message"), "aria-label": t("Message"), "aria-autocomplete": "list", "aria-controls": "commands",
-      oninput: () => this.changed(), onkeydown: (event) => this.pressed(event), onblur: () => this.close(), onpaste: (event) => this.paste(event),
+      oninput: () => { this.release(); this.changed(); }, onkeydown: (event) => this.pressed(event), onblur: () => this.close(), onpaste: (event) => this.paste(event),
     });
     this.options = h("ul.commands", {id: "commands", role: "listbox", tabindex: 0, "aria-label": t("Commands"), hidden: true});
     this.stopper = h("button.button.stop", {type: "button", hidden: true, onclick: () => this.stop()}, t("Stop"));
@@ -119,14 +121,23 @@ export class Composer extends HTMLElement {
     this.model = h("select.model", {"aria-label": t("Model"), hidden: true, onchange: () => this.outbox.send(`/model ${this.model.value}`, {silent: true})});
     this.note = h("p.editing", {hidden: true}, t("You are editing a pending message."), " ",
       h("button.quiet", {type: "button", onclick: () => this.leave()}, t("Cancel")));
+    this.holding = h("p.editing.holding", {role: "status", hidden: true});
     const submit = (event) => {
       event.preventDefault();
       this.send();
     };
-    fill(this, h("form", {onsubmit: submit}, this.options, this.note, this.files.list,
+    fill(this, h("form", {onsubmit: submit}, this.options, this.note, this.holding, this.files.list,
       h("div.line", null, this.files.buttons, this.field, this.model, this.stopper, this.sender)));
     addEventListener("storage", (event) => this.sentElsewhere(event), {signal: this.outbox.signal});
+    this.outbox.signal.addEventListener("abort", () => this.left());
     this.restore();
+  }
+
+  /** The person has left the conversation, which ends its uploads. */
+  left() {
+    if (!this.held) return;
+    this.release();
+    toast(t("The message was not sent because you left the conversation during the upload. Its text is kept as a draft."), "bad");
   }
 
   /** The limits of files, from /api/me. */
@@ -166,6 +177,7 @@ export class Composer extends HTMLElement {
   }
 
   restore() {
+    this.release();
     this.field.value = this.draft.text;
     this.files.restore(this.draft.files);
     this.grow();
@@ -181,12 +193,16 @@ export class Composer extends HTMLElement {
     }
     this.grow();
     this.complete();
+    if (this.held && !this.files.busy) {
+      this.release();
+      this.send();
+    }
   }
 
   grow() {
     this.field.style.height = "auto";
     this.field.style.height = `${Math.min(this.field.scrollHeight + 2, HEIGHT_MAX)}px`;
-    this.sender.disabled = this.files.busy || !(this.field.value.trim() || this.files.files.length);
+    this.sender.disabled = this.held || !(this.field.value.trim() || this.files.files.length || this.files.busy);
   }
 
   /** Put a text and files into the field, as the message `id`. */
@@ -197,8 +213,30 @@ export class Composer extends HTMLElement {
     this.field.focus();
   }
 
+  /** Send the message once its files are uploaded. Any change to the message cancels this. */
+  hold() {
+    this.held = true;
+    fill(this.holding, t("The message will be sent when the upload is complete."), " ",
+      h("button.quiet", {type: "button", onclick: () => { this.release(); this.field.focus(); }}, t("Cancel")));
+    this.holding.hidden = false;
+    this.grow();
+    this.field.focus();
+  }
+
+  /** Wait no longer for the upload, and show `why`. */
+  release(why = "") {
+    this.held = false;
+    fill(this.holding, why);
+    this.holding.hidden = !why;
+    this.grow();
+  }
+
   async send() {
     if (this.sender.disabled) return;
+    if (this.files.busy) {
+      this.hold();
+      return;
+    }
     const {text, id, files} = this.draft;
     if (this.editing) {
       await this.replace(text, files);
@@ -261,6 +299,9 @@ export class Composer extends HTMLElement {
     if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       this.send();
+    } else if (event.key === "Escape" && this.held) {
+      event.preventDefault();
+      this.release();
     } else if (event.key === "Escape" && this.editing) {
       event.preventDefault();
       this.leave();

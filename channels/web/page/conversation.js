@@ -9,7 +9,6 @@ import {t} from "/page/words.js";
 import "/page/chat.js";
 import "/page/context.js";
 import "/page/rail.js";
-import "/page/waiting.js";
 
 const STATES = {loading: t("loading…"), live: t("live"), away: t("connecting…")};
 
@@ -110,6 +109,7 @@ export class Conversation extends HTMLElement {
     // The title follows from the first message, a rename, or the bot.
     const again = () => this.identify();
     this.feed.ready.then(again);
+    this.feed.ready.then(() => import("/page/waiting.js")).catch(console.warn);
     for (const name of ["mp-said", "mp-labels"]) addEventListener(name, again, {signal: this.feed.signal});
   }
 
