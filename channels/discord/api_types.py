@@ -230,6 +230,7 @@ class Interaction(Shape, frozen=True, kw_only=True):
 
     id: Snowflake
     token: str
+    application_id: Snowflake = ""
     type: int = 0
     channel_id: Snowflake = ""
     guild_id: Snowflake | None = None

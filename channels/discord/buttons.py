@@ -1,9 +1,11 @@
-"""Buttons below the bot's questions: components out, interactions of type 3 in, and their answers. Pure."""
+"""Buttons below the bot's questions: components out, interactions of type 3 in, and answers to interactions. Pure."""
 
 from typing import Any
+from urllib.parse import quote
 
 from channels.arrival import Arrival, Press, buttons_of, unpacked
 from channels.base import Part
+from channels.discord.api import Request
 from channels.discord.api_types import Interaction, is_snowflake, order_of
 from channels.discord.discord_events import Place, kind_of, person_of
 
@@ -16,8 +18,8 @@ ROW, BUTTON, SECONDARY = 1, 2, 2
 ROW_MAX, LABEL_MAX_CHARS = 5, 80
 """Buttons in a row, and the longest label (the same page)."""
 
-MESSAGE_ANSWER, UPDATE_ANSWER = 4, 7
-"""Types of an answer: a message, and a change of the message with the button."""
+MESSAGE_ANSWER, MESSAGE_FOLLOWS, UPDATE_FOLLOWS, UPDATE_ANSWER = 4, 5, 6, 7
+"""Types of an answer: a message, and a change of the message with the button; both may follow within 15 minutes."""
 
 SHOWN_TO_ONE = 1 << 6
 """Flag of a message that only the person sees who caused it."""
@@ -52,8 +54,29 @@ def read_press(event: Interaction, place: Place) -> Press | None:
     return Press(arrival=arrival, who=who)
 
 
-def answer_to(refusal: str) -> dict[str, Any]:
-    """The answer to a press: ``refusal`` for this person alone, or the removal of the buttons if it is empty."""
-    if refusal:
-        return {"type": MESSAGE_ANSWER, "data": {"content": refusal, "flags": SHOWN_TO_ONE}}
+def answer_to(text: str) -> dict[str, Any]:
+    """The answer to an interaction: a text for this person alone, or the removal of the buttons if it is empty."""
+    if text:
+        return {"type": MESSAGE_ANSWER, "data": {"content": text, "flags": SHOWN_TO_ONE}}
     return {"type": UPDATE_ANSWER, "data": {"components": []}}
+
+
+def deferred_answer(event: Interaction) -> dict[str, Any]:
+    """The answer that another answer follows."""
+    if event.type == PRESSED:
+        return {"type": UPDATE_FOLLOWS}
+    return {"type": MESSAGE_FOLLOWS, "data": {"flags": SHOWN_TO_ONE}}
+
+
+def first_answer(event: Interaction, answer: dict[str, Any]) -> Request:
+    """The request with an answer within the time limit."""
+    return Request("POST", f"/interactions/{event.id}/{quote(event.token, safe='')}/callback", answer)
+
+
+def later_answer(event: Interaction, answer: dict[str, Any]) -> Request:
+    """The request with the answer that follows a deferred one."""
+    path, data = f"/webhooks/{event.application_id}/{quote(event.token, safe='')}", answer["data"]
+    if event.type == PRESSED and answer["type"] == MESSAGE_ANSWER:
+        return Request("POST", path, data)
+    # Of a command, the deferred answer is changed, which only this person sees.
+    return Request("PATCH", f"{path}/messages/@original", {key: data[key] for key in data if key != "flags"})

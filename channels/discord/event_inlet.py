@@ -4,8 +4,7 @@ import random
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
-from typing import TypeVar
-from urllib.parse import quote
+from typing import Any, TypeVar
 
 import anyio
 import anyio.abc
@@ -16,7 +15,7 @@ from channels.arrival import Arrival
 from channels.base import Intake
 from channels.discord.api import Api, Request
 from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message, ReactionChange, Rejected
-from channels.discord.buttons import answer_to, read_press
+from channels.discord.buttons import PRESSED, answer_to, deferred_answer, first_answer, later_answer, read_press
 from channels.discord.channel_directory import ChannelDirectory
 from channels.discord.discord_events import REACTIONS, Me, deleted, reaction_of, read, read_command
 from channels.discord.gateway_session import Progress
@@ -32,10 +31,15 @@ AWAY_PAUSE_S = 0.5
 """Pause before an event is handed in again that could not be stored, less up to a half of it."""
 
 ANSWER_S = 3.0
-"""Time in which Discord expects the answer to a slash command (Interactions, "Receiving and Responding")."""
+"""Time in which Discord expects the answer to an interaction (Interactions, "Receiving and Responding")."""
+
+DEFER_S = 1.5
+"""Time after which Discord is told that the answer to an interaction follows, as when Redis is unavailable."""
+
+INTERACTION = "INTERACTION_CREATE"
 
 HEARD = frozenset(
-    {"MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK", "INTERACTION_CREATE", *REACTIONS}
+    {"MESSAGE_CREATE", "MESSAGE_UPDATE", "MESSAGE_DELETE", "MESSAGE_DELETE_BULK", INTERACTION, *REACTIONS}
 )
 """Events that lead to messages for the intake."""
 
@@ -45,6 +49,7 @@ ROLES = frozenset({"GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE"
 
 class _Head(msgspec.Struct, frozen=True):
     channel_id: str = ""
+    type: Any = None
 
 
 class _Where(msgspec.Struct, frozen=True):
@@ -86,7 +91,10 @@ class EventInlet:
             return
         progress.begin(sequence)
         try:
-            chat = _head(found).channel_id
+            head = _head(found)
+            # A press waits for no message of its channel.
+            is_press = kind == INTERACTION and head.type == PRESSED
+            chat = f"{head.channel_id} press" if is_press else head.channel_id
         except UNREADABLE as error:
             self._note_unreadable(kind, error)
             progress.end(sequence)
@@ -108,18 +116,16 @@ class EventInlet:
 
     async def _take(self, kind: str, found: bytes) -> None:
         try:
+            if kind == INTERACTION:
+                await self._interacted(_interaction(found))
+                return
             async for arrival in self._read(kind, found):
-                await self._handed_in(arrival)
-            if kind == "INTERACTION_CREATE":
-                await self._answer(_interaction(found))
+                await self._kept(partial(self._intake.take, arrival))
         except UNREADABLE as error:
             self._note_unreadable(kind, error)
         except Exception as error:  # noqa: BLE001 - one bad event must not stop those behind it
             _log.exception("update.failed", channel=self._channel, reason=type(error).__name__)
             metrics.UPDATES.labels(self._channel, "failed").inc()
-
-    async def _handed_in(self, arrival: Arrival) -> None:
-        await self._kept(partial(self._intake.take, arrival))
 
     async def _kept(self, hand_in: Callable[[], Awaitable[_T]]) -> _T:
         while True:
@@ -131,12 +137,7 @@ class EventInlet:
                 await anyio.sleep(AWAY_PAUSE_S * random.uniform(0.5, 1.0))
 
     async def _read(self, kind: str, found: bytes) -> AsyncIterator[Arrival]:
-        if kind == "INTERACTION_CREATE":
-            event = _interaction(found)
-            place = await self._directory.place(event.channel_id, event.guild_id)
-            if (arrival := read_command(event, place)) is not None:
-                yield arrival
-        elif kind in REACTIONS:
+        if kind in REACTIONS:
             change = _reaction(found)
             place = await self._directory.place(change.channel_id, change.guild_id)
             if (arrival := reaction_of(kind, change, self._me, place)) is not None:
@@ -155,16 +156,30 @@ class EventInlet:
             if arrival is not None:
                 yield arrival
 
-    async def _answer(self, event: Interaction) -> None:
-        """Tell the person that the command was received, or deal with a button; the result is a message of its own."""
+    async def _interacted(self, event: Interaction) -> None:
+        """Deal with a slash command or a button, and answer in time; the result is a message of its own."""
+        answer = None
+        with anyio.move_on_after(DEFER_S):
+            answer = await self._dealt_with(event)
+        if answer is not None:
+            await self._call(first_answer(event, answer))
+            return
+        await self._call(first_answer(event, deferred_answer(event)))
+        # What was stored by then is a repetition.
+        await self._call(later_answer(event, await self._dealt_with(event)))
+
+    async def _dealt_with(self, event: Interaction) -> dict[str, Any]:
+        """The answer once the command is stored."""
         place = await self._directory.place(event.channel_id, event.guild_id)
         if (press := read_press(event, place)) is not None:
-            answer = answer_to(await self._kept(partial(self._intake.press, press)))
-        else:
-            answer = answer_to(say("command_received", self._language))
-        path = f"/interactions/{event.id}/{quote(event.token, safe='')}/callback"
+            return answer_to(await self._kept(partial(self._intake.press, press)))
+        if (arrival := read_command(event, place)) is not None:
+            await self._kept(partial(self._intake.take, arrival))
+        return answer_to(say("command_received", self._language))
+
+    async def _call(self, answer: Request) -> None:
         try:
-            await self._api.call(Request("POST", path, answer), timeout_s=ANSWER_S)
+            await self._api.call(answer, timeout_s=ANSWER_S)
         except Rejected:
             pass  # too late: Discord shows an error, and the result all the same
         except ChannelError as error:

@@ -24,9 +24,9 @@ _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
 _id = re.compile(r"/\d+")
-_varying = re.compile(r"(?<=/reactions)/[^/]+|(?<=^/interactions/\*)/[^/]+")
+_varying = re.compile(r"(?<=/reactions)/[^/]+|(?<=^/interactions/\*)/[^/]+|(?<=^/webhooks/\*)/[^/]+")
 """An emoji, or the token of an interaction."""
-_major = re.compile(r"/(?:channels|guilds|interactions)/(\d+)")
+_major = re.compile(r"/(?:channels|guilds|interactions|webhooks/\d+)/([^/]+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class Route:
     name: str
     """Method and path without IDs."""
     major: str
-    """The channel, the server or the interaction; empty: none."""
+    """The channel, the server, or the interaction by its ID or token; empty: none."""
 
 
 def route_of(method: str, path: str) -> Route:

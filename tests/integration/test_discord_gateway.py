@@ -10,12 +10,14 @@ import msgspec
 import pytest
 from structlog.testing import capture_logs
 
+from channels.arrival import Arrival
 from channels.base import Part
 from channels.discord import DiscordChannel, connect
 from channels.discord.api_types import TooMany
 from channels.discord.rate_limits import RateLimits, route_of
 from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, Secret
-from daemon.errors import SendRefused, SendRejected
+from daemon.errors import BusUnavailable, SendRefused, SendRejected
+from daemon.events import Choice
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from tests.contract.lab import Heard
@@ -312,6 +314,52 @@ async def test_slash_commands_are_registered_once_and_answered(lake: Lake) -> No
     assert (answer["type"], answer["data"]["flags"]) == (4, 64)
 
 
+@pytest.mark.parametrize("kind", ["accepted", "refused", "command"])
+async def test_while_redis_is_unavailable_an_interaction_is_answered_in_time_and_its_result_follows(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Discord shows an error after 3 s."""
+    monkeypatch.setattr("channels.discord.event_inlet.DEFER_S", 0.05)
+    monkeypatch.setattr("channels.discord.event_inlet.AWAY_PAUSE_S", 0.02)
+    answers = lake.discord.bot.answers
+
+    def before(_arrival: Arrival) -> None:
+        if not answers:
+            raise BusUnavailable("away")
+
+    heard = Heard(before=before, refusal="not yours" if kind == "refused" else "")
+    async with lake.hearing(heard) as adapter:
+        if kind == "command":
+            lake.discord.world.command(lake.chat, "status", by=lake.ann)
+        else:
+            key = SessionKey(channel=NAME, chat=lake.chat.id)
+            choice = Choice(label="Yes", command="/link yes")
+            sent = await adapter.send(key, a_part(choices=(choice,)), timeout_s=HANG_S)
+            lake.discord.world.press(lake.chat.messages[sent], "Yes", by=lake.ann)
+        await lake.discord.until(lambda: len(answers) == 2)
+
+    first, then = answers
+    assert (first["type"], len(heard.presses) + len(heard.arrivals)) == (5 if kind == "command" else 6, 1)
+    if kind == "accepted":
+        assert (then, lake.chat.messages[sent].labels) == ({"components": []}, [])
+    else:
+        assert ("not yours" in then["content"]) == (kind == "refused")
+
+
+async def test_a_press_waits_for_no_message_of_its_chat(lake: Lake) -> None:
+    heard = Heard(gates={"slow": anyio.Event()})
+    async with lake.hearing(heard) as adapter:
+        choice = Choice(label="Yes", command="/link yes")
+        key = SessionKey(channel=NAME, chat=lake.chat.id)
+        sent = await adapter.send(key, a_part(choices=(choice,)), timeout_s=HANG_S)
+        lake.chat.say("slow", by=lake.ann)
+        await heard.until(lambda: bool(heard.held))
+        lake.discord.world.press(lake.chat.messages[sent], "Yes", by=lake.ann)
+        await lake.discord.until(lambda: not lake.chat.messages[sent].labels)
+        heard.gates["slow"].set()
+        await heard.count(1)
+
+
 async def test_the_place_of_a_thread_is_asked_for_until_it_is_known(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -442,6 +490,8 @@ async def test_interactions_have_limits_of_their_own() -> None:
     limits.note(answer, {"x-ratelimit-bucket": "b", "x-ratelimit-remaining": "0", "x-ratelimit-reset-after": "30"})
 
     assert answer.name == other.name == "POST /interactions/*/*/callback"
+    later = route_of("PATCH", "/webhooks/1/2W50ZXI/messages/@original")
+    assert (later.name, later.major) == ("PATCH /webhooks/*/*/messages/@original", "2W50ZXI")
     assert limits.wait_s(answer) > 25.0 and limits.wait_s(other) == 0.0
     assert limits.wait_s(route_of("POST", "/channels/5/messages")) > 25.0
 

@@ -165,9 +165,21 @@ MUTANTS = (
         _GATEWAY,
         (
             "A slash command is answered.",
-            '            if kind == "INTERACTION_CREATE":\n                await self._answer',
-            "            if False:\n                await self._answer",
+            "            await self._call(first_answer(event, answer))\n",
+            "",
             "test_slash_commands_are_registered_once_and_answered",
+        ),
+        (
+            "An interaction is answered in time while Redis is unavailable.",
+            "        with anyio.move_on_after(DEFER_S):\n            answer",
+            "        with anyio.move_on_after(None):\n            answer",
+            "test_while_redis_is_unavailable_an_interaction_is_answered_in_time_and_its_result_follows[accepted]",
+        ),
+        (
+            "A press waits for no message.",
+            "is_press = kind == INTERACTION and head.type == PRESSED",
+            "is_press = False",
+            "test_a_press_waits_for_no_message_of_its_chat",
         ),
     ),
     *mutants_of(

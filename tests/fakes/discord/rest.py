@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tests.fakes.discord.calls import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Call, Failed
-from tests.fakes.discord.world import NONCE_S, REPLY, SAID, Bot, Chat, Message, World
+from tests.fakes.discord.world import NONCE_S, REPLY, SAID, Bot, Chat, Interaction, Message, World
 from tests.fakes.platform import Buckets
 
 CONTENT_MAX, NONCE_MAX, FILE_MAX = 2_000, 25, 10_485_760
@@ -34,7 +34,7 @@ class Rest:
         self.limits = limits
         self.gateway = ""
 
-    def act(self, bot: Bot, call: Call) -> Any:  # noqa: PLR0911 - a return for each route
+    def act(self, bot: Bot, call: Call) -> Any:  # noqa: PLR0911, PLR0912 - one for each route
         match (call.method.partition(" ")[0], *call.path):
             case ("GET", "users", "@me"):
                 return bot.person.said()
@@ -59,6 +59,13 @@ class Rest:
                 return self.world.direct(person).described()
             case ("POST", "interactions", event, token, "callback"):
                 return self._answered(bot, event, token, call)
+            case ("POST", "webhooks", bot.app_id, token):
+                bot.answers.append(self._interaction(token).follow_up(call.params))
+                return None
+            case ("PATCH", "webhooks", bot.app_id, token, "messages", "@original"):
+                bot.answers.append(self._interaction(token).change(call.params))
+                self.world.changed()
+                return None
             case (verb, "channels", chat, *rest):
                 return self._in_chat(bot, call, verb, self._chat(chat), rest)
             case _:
@@ -190,17 +197,21 @@ class Rest:
         return bot.commands
 
     def _answered(self, bot: Bot, event: str, token: str, call: Call) -> Any:
-        known, answered = self.world.interactions.get(event, ("", False))
-        if known != token:
-            raise Failed(404, 10_062, "Unknown interaction")
-        if answered:
+        interaction = self._interaction(token, event)
+        if interaction.answered:
             raise Failed(400, 40_060, "Interaction has already been acknowledged.")
-        self.world.interactions[event] = (token, True)
-        if call.params["type"] == 7:
-            self.world.pressed[event].rows = call.params["data"]["components"]
-            self.world.changed()
+        interaction.answered = call.params["type"]
+        if interaction.answered == 7:
+            interaction.change(call.params["data"])
         bot.answers.append(call.params)
+        self.world.changed()
         return None
+
+    def _interaction(self, token: str, event: str = "") -> Interaction:
+        found = next((each for each in self.world.interactions.values() if each.token == token), None)
+        if found is None or event not in ("", found.id) or not (event or found.answered):
+            raise Failed(404, 10_062, "Unknown interaction")
+        return found
 
     def _body(self, call: Call, known: set[str]) -> Any:
         body = json.loads(call.params["payload_json"]) if "payload_json" in call.params else call.params

@@ -216,6 +216,25 @@ class Bot:
     """What was said to slash commands."""
 
 
+@dataclass(eq=False)
+class Interaction:
+    id: str
+    token: str
+    message: Message | None = None  # with the button that was pressed
+    answered: int = 0  # the type of the answer
+
+    def change(self, found: Json) -> Json:
+        """Change the message with the button, or the answer that stands for one to come."""
+        assert (self.message is None) == ("content" in found), found
+        if self.message is not None:
+            self.message.rows = found["components"]
+        return found
+
+    def follow_up(self, found: Json) -> Json:
+        assert found["content"] and found["flags"] == 1 << 6, found
+        return found
+
+
 class World(Changing):
     def __init__(self) -> None:
         super().__init__()
@@ -229,9 +248,7 @@ class World(Changing):
         self.directs: dict[str, Chat] = {}
         """By person."""
         self.files: dict[str, File] = {}
-        self.interactions: dict[str, tuple[str, bool]] = {}
-        self.pressed: dict[str, Message] = {}
-        """Their tokens, and whether they were answered."""
+        self.interactions: dict[str, Interaction] = {}
         self.greetings: list[int] = []
         """Opcodes, without content, with which the next connections begin in place of a greeting."""
         self.silent_logins = 0
@@ -310,14 +327,16 @@ class World(Changing):
         [value] = [each["custom_id"] for row in message.rows for each in row["components"] if each["label"] == label]
         data = {"custom_id": value, "component_type": 2}
         event_id = self._interact(message.chat, by, {"type": 3, "data": data, "message": message.said("")})
-        self.pressed[event_id] = message
+        self.interactions[event_id].message = message
         return event_id
 
     def _interact(self, chat: Chat, by: Person, more: Json) -> str:
         event_id, token = self.id(), secrets.token_hex(8)
-        self.interactions[event_id] = (token, False)
+        self.interactions[event_id] = Interaction(event_id, token)
         who: Json = {"member": {"user": by.said(), "nick": None}} if chat.guild else {"user": by.said()}
         event: Json = {"id": event_id, "token": token, "channel_id": chat.id, **chat.where(), **who}
+        for bot in self.bots.values():
+            event["application_id"] = bot.app_id
         self.emit("INTERACTION_CREATE", event | more, intent=0)
         return event_id
 
