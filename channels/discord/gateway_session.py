@@ -35,8 +35,8 @@ INVALID = "invalid session"
 """The reason of an end at Discord's word that the session cannot be begun or resumed now."""
 
 MORE_SHARDS = (
-    "Discord recommends several connections for this bot (sharding), which Millpond does not support. For bots in "
-    "2,500 or more servers, Discord rejects a single connection"
+    "Discord recommends several connections for this bot (sharding), which Millpond does not support. Discord rejects "
+    "a single connection if the bot is in 2,500 or more servers"
 )
 
 Remedy = Literal["resume", "identify", "without intent", "person"]

@@ -100,7 +100,7 @@ class FeishuChannel:
         """
         if not part.preview:
             raise SendRejected(
-                "Millpond cannot search Feishu for a message, but Feishu detects a message that is sent twice"
+                "Millpond cannot search Feishu for sent messages, but Feishu ignores a message that is sent again"
             )
         try:
             return await self._sending.send(chat, part, timeout_s=timeout_s)

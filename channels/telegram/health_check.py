@@ -86,8 +86,11 @@ async def _reactions(api: Api, me: User, config: TelegramConfig) -> Remark:
             continue  # the bot is not there, or Telegram does not tell
         if status not in ("administrator", "creator"):
             lacking.append(group)
-    groups = f"these groups: {', '.join(lacking)}" if lacking else "each group in which it should receive reactions"
-    text = f"Telegram sends reactions in groups only to administrators. Make the bot an administrator of {groups}"
+    text = "Telegram sends reactions in groups only to administrators. "
+    if lacking:
+        text += f"Make the bot an administrator of these groups: {', '.join(lacking)}"
+    else:
+        text += "Make the bot an administrator of each group in which the bot should receive reactions"
     return Remark(state="warning" if lacking else "ok", text=text)
 
 

@@ -181,7 +181,7 @@ class ArchiveFiles:
         lies = (await noted(self._bus)).get(archive)
         if lies and lies.is_at(self.storage):
             raise ArchiveUnavailable(unmounted(self.storage))
-        told = lies.told if lies else "an archive that is no longer used by any process"
+        told = lies.told if lies else "an unused archive"
         raise ArchiveError(
             f"{what}: the data is archived in {told} ({archive}), but this process uses another archive "
             f"({self.storage.where}). Set the same archive.url in all "

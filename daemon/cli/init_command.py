@@ -31,23 +31,25 @@ if TYPE_CHECKING:
 @click.option(
     "--workspace",
     metavar="DIR",
-    help="The bot's folder. Folder for the bot's files. Default: bots/NAME in the data directory.",
+    help="Folder for the bot's files. Default: bots/NAME in the data directory.",
 )
-@click.option("--offline", is_flag=True, help="Use no language model. The offline mock model answers.")
+@click.option("--offline", is_flag=True, help="Use the offline mock model instead of a language model.")
 @click.option("--model-api", type=click.Choice(["openai", "anthropic"]), help="API type of the model server.")
 @click.option("--model-url", metavar="URL", help="Server address, such as https://api.openai.com/v1.")
-@click.option("--model", metavar="NAME", help="Model name.")
+@click.option("--model", metavar="NAME", help="Name of the model.")
 @click.option(
     "--model-key",
     metavar="KEY",
     help="API key for the model server. A file is safer because other users of this machine can see command lines.",
 )
-@click.option("--model-key-file", metavar="FILE", help="File with the API key. It is copied.")
+@click.option("--model-key-file", metavar="FILE", help="File with the model server's API key. Its content is copied.")
 @click.option(
     "--telegram/--no-telegram", default=None, help="Connect the bot to Telegram (default if a Telegram token is set)."
 )
 @click.option("--telegram-token", metavar="TOKEN", help="Bot token from BotFather. A file is safer.")
-@click.option("--telegram-token-file", metavar="FILE", help="File with the token. It is copied.")
+@click.option(
+    "--telegram-token-file", metavar="FILE", help="File with the Telegram bot's token. Its content is copied."
+)
 @click.option("--telegram-url", metavar="URL", help="Bot API server to use instead of https://api.telegram.org.")
 @click.option(
     "--channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: telegram."
@@ -55,12 +57,18 @@ if TYPE_CHECKING:
 @click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
 @click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack (default if a Slack token is set).")
 @click.option("--slack-token", metavar="TOKEN", help="The Slack app's bot token (xoxb-…). A file is safer.")
-@click.option("--slack-token-file", metavar="FILE", help="File with the bot token. It is copied.")
+@click.option("--slack-token-file", metavar="FILE", help="File with the Slack app's bot token. Its content is copied.")
 @click.option("--slack-app-token", metavar="TOKEN", help="The Slack app's app-level token (xapp-…) for Socket Mode.")
-@click.option("--slack-app-token-file", metavar="FILE", help="File with the app-level token. It is copied.")
+@click.option(
+    "--slack-app-token-file", metavar="FILE", help="File with the Slack app's app-level token. Its content is copied."
+)
 @click.option("--slack-events-url", metavar="URL", help="URL to which Slack sends events. Use - for Socket Mode.")
 @click.option("--slack-signing-secret", metavar="SECRET", help="The Slack app's signing secret. A file is safer.")
-@click.option("--slack-signing-secret-file", metavar="FILE", help="File with the signing secret. It is copied.")
+@click.option(
+    "--slack-signing-secret-file",
+    metavar="FILE",
+    help="File with the Slack app's signing secret. Its content is copied.",
+)
 @click.option("--slack-url", metavar="URL", help="Web API to use instead of https://slack.com/api, for tests.")
 @click.option(
     "--slack-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: slack."
@@ -71,7 +79,7 @@ if TYPE_CHECKING:
     "--discord/--no-discord", default=None, help="Connect the bot to Discord (default if a Discord token is set)."
 )
 @click.option("--discord-token", metavar="TOKEN", help="Discord bot token. A file is safer.")
-@click.option("--discord-token-file", metavar="FILE", help="File with the token. It is copied.")
+@click.option("--discord-token-file", metavar="FILE", help="File with the Discord bot token. Its content is copied.")
 @click.option("--discord-url", metavar="URL", help="API to use instead of https://discord.com/api/v10, for tests.")
 @click.option(
     "--discord-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: discord."
@@ -80,23 +88,31 @@ if TYPE_CHECKING:
 @click.option("--feishu/--no-feishu", default=None, help="Connect the bot to Feishu or Lark.")
 @click.option("--feishu-app-id", metavar="ID", help="The Feishu app's App ID (cli_…).")
 @click.option("--feishu-app-secret", metavar="SECRET", help="The Feishu app's App Secret. A file is safer.")
-@click.option("--feishu-app-secret-file", metavar="FILE", help="File with the App Secret. It is copied.")
+@click.option(
+    "--feishu-app-secret-file", metavar="FILE", help="File with the Feishu app's App Secret. Its content is copied."
+)
 @click.option("--feishu-events-url", metavar="URL", help="URL to which Feishu sends events. Use - for none.")
 @click.option("--feishu-encrypt-key", metavar="KEY", help="The Feishu app's Encrypt Key. A file is safer.")
-@click.option("--feishu-encrypt-key-file", metavar="FILE", help="File with the Encrypt Key. It is copied.")
-@click.option("--feishu-url", metavar="URL", help="API server: feishu, lark, or an address. Default: feishu.")
-@click.option("--feishu-channel", metavar="NAME", help="Name of the channel's section. Default: feishu.")
+@click.option(
+    "--feishu-encrypt-key-file", metavar="FILE", help="File with the Feishu app's Encrypt Key. Its content is copied."
+)
+@click.option("--feishu-url", metavar="URL", help="API server to use: feishu, lark, or an address. Default: feishu.")
+@click.option(
+    "--feishu-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: feishu."
+)
 @click.option("--feishu-owner", metavar="ID", help="Your open_id in the Feishu app, ou_…, to skip pairing.")
 @click.option("--web-search", metavar="PROVIDER", help="Web search provider: brave, tavily, searxng or none.")
 @click.option("--web-key", metavar="KEY", help="API key for the web search provider. A file is safer.")
-@click.option("--web-key-file", metavar="FILE", help="File with the API key. It is copied.")
+@click.option("--web-key-file", metavar="FILE", help="File with the search provider's API key. Its content is copied.")
 @click.option("--web-url", metavar="URL", help="Address of the SearXNG server or the search provider.")
 @click.option("--web-fetch/--no-web-fetch", default=None, help="Let the bot read public web pages.")
 @click.option(
-    "--voice-url", metavar="URL", help="Server for voice messages, with OpenAI's API for audio. Use - for none."
+    "--voice-url",
+    metavar="URL",
+    help="Speech server for voice messages, with an OpenAI-compatible audio API. Use - for none.",
 )
-@click.option("--voice-key", metavar="KEY", help="API key of this server. A file is safer.")
-@click.option("--voice-key-file", metavar="FILE", help="File with the API key. It is copied.")
+@click.option("--voice-key", metavar="KEY", help="API key of the speech server. A file is safer.")
+@click.option("--voice-key-file", metavar="FILE", help="File with the speech server's API key. Its content is copied.")
 @click.option(
     "--transcription-model",
     "transcription",
@@ -120,7 +136,9 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Import a nanobot or OpenClaw installation.",
 )
-@click.option("--memory-of", metavar="CHANNEL:ID", help="Person who receives the imported memory. Default: the owner.")
+@click.option(
+    "--memory-of", metavar="CHANNEL:ID", help="Person who receives the imported memory. Default: the bot's owner."
+)
 @click.option("--no-test", "test", flag_value=False, default=True, help="Do not test the model and the tokens.")
 @click.option(
     "--yes", is_flag=True, help="Ask no questions: use flags, existing values and defaults, and change existing files."
@@ -130,9 +148,9 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
     """Set up a bot: ask for a model and for tokens, test both, identify the owner, and write the configuration.
 
     Every question can be answered with a flag. Without a terminal, no questions are asked. Existing settings are
-    offered as default answers, and are kept unless you change them. Existing files are copied before they are changed.
-    --slack sets up Slack, --discord sets up Discord, and --feishu sets up Feishu. Without these three flags, init sets
-    up Telegram. If you skip Telegram, init offers Slack, or Feishu for a bot that speaks Chinese.
+    offered as default answers, and are kept unless you change them. Existing files are copied before they are
+    changed. The flags --slack, --discord and --feishu set up Slack, Discord and Feishu. Without these three flags,
+    init sets up Telegram. If you skip Telegram, init offers Slack, or Feishu for a bot that speaks Chinese.
     """
     from daemon.cli.command_setup import language
     from daemon.setup.answers import Flags
@@ -149,7 +167,7 @@ def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
         _set_up(ctx, flags, TerminalAnswers(language()) if asks else FlagAnswers(language()))
     except (click.Abort, KeyboardInterrupt):
         click.echo(
-            "\nmillpond: stopped. The program was stopped. Only changes that you had confirmed were written.", err=True
+            "\nmillpond: stopped. The program was stopped. Only the changes that you confirmed were written.", err=True
         )
         ctx.exit(INTERRUPTED)
 

@@ -16,7 +16,7 @@ PERSON_MAX_CHARS = 64
 
 def _person(ctx: click.Context, option: click.Parameter, value: str) -> str:
     if len(value) > PERSON_MAX_CHARS or not value.isprintable():
-        raise click.BadParameter(f"a name has at most {PERSON_MAX_CHARS} printable characters.")
+        raise click.BadParameter(f"a name can have at most {PERSON_MAX_CHARS} printable characters.")
     return value.strip()
 
 

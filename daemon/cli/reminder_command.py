@@ -161,6 +161,7 @@ async def _place(process: "Process", session: str) -> "ReminderPlace":
     config = process.config.channels.get(SessionKey.parse(session).channel)
     place = await place_in(process.bus, config, session) if config else None
     if place is None:
-        text = "was not found" if config else "belongs to a channel that is not in this configuration"
-        raise InboundError(f"session {session} {text}. To list all sessions, run `millpond session list`.")
+        if config:
+            raise InboundError(f"session {session} was not found. To list all sessions, run `millpond session list`.")
+        raise InboundError(f"the channel of session {session} was not found in the configuration. Add the channel.")
     return place

@@ -33,7 +33,7 @@ from daemon.errors import ConfigError
 
 _VARIABLE, _HEADER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}"), re.compile(r"[A-Za-z0-9-]{1,128}")
 """Names of environment variables and of HTTP headers that all programs accept."""
-_NAMES = {_VARIABLE: "letters, digits and _, and must not begin with a digit", _HEADER: "letters, digits and -"}
+_NAMES = {_VARIABLE: "letters, digits and _, without a digit at the beginning", _HEADER: "letters, digits and -"}
 
 MIN_BUDGET_TOKENS = 1_024
 ARCHIVE_SCHEMES = ("s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "https")
@@ -135,8 +135,8 @@ def _archive(url: Secret) -> Iterator[ConfigProblem]:
         # Not shown, as above.
         yield ConfigProblem(
             "archive.url",
-            "expected file:///folder, or an object store as s3://bucket/folder, gs://bucket/folder, "
-            "az://container/folder or https://host/folder, got something else",
+            "expected file:///folder, or the address of an object store, such as s3://bucket/folder, "
+            "gs://bucket/folder, az://container/folder or https://host/folder",
         )
 
 
@@ -183,8 +183,8 @@ def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
                 f"of these: this configuration key, {other.api.upper()}_API_KEY or base_url"
             )
             yield ConfigProblem(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
-    yield from _speech(f"{path}.transcription", bot, bot.transcription, "turns speech into text, such as whisper-1")
-    yield from _speech(f"{path}.speech", bot, bot.speech, "turns text into speech, such as gpt-4o-mini-tts")
+    yield from _speech(f"{path}.transcription", bot, bot.transcription, "converts speech to text, such as whisper-1")
+    yield from _speech(f"{path}.speech", bot, bot.speech, "converts text to speech, such as gpt-4o-mini-tts")
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
     yield from web_tools_findings(path, bot.web, bot.tools)
 
@@ -198,7 +198,7 @@ def _speech(path: str, bot: BotConfig, given: TranscriptionConfig | SpeechConfig
         yield ConfigProblem(f"{path}.base_url", text)
     if (given.base_url or given.api_key) and not given.name:
         needs = (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file")
-        yield ConfigProblem(f"{path}.name", f"this setting is missing. Name the model that {task}", needs)
+        yield ConfigProblem(f"{path}.name", f"this setting is missing. Set the name of a model that {task}", needs)
     if given.name and not given.base_url and not given.api_key and (bot.model.offline or bot.model.api != "openai"):
         why = "is offline" if bot.model.offline else "uses Anthropic's API"
         text = (

@@ -297,7 +297,7 @@ async def flaws_of_key(bus: Bus, name: KeyName) -> list[Flaw]:
     if not name.is_known and bus.schema > SCHEMA:
         return []  # a newer version knows what it is
     if not name.is_known:
-        text = "Millpond does not use this key. Find out which program wrote the key, and delete the key."
+        text = "Millpond does not use this key. Find out which program wrote the key, and then delete the key."
         return [Flaw(rule="key.known", where=key, text=text)]
     found: list[Flaw] = []
     if name.owner and name.partition != (right := bus.keys.partition(name.owner)):
@@ -310,7 +310,7 @@ async def flaws_of_key(bus: Bus, name: KeyName) -> list[Flaw]:
         found.append(Flaw(rule="key.partition", where=key, text=text))
     if wrong := await wrong_type(bus, key):
         owner = f" ({'memory' if name.place == 'scope' else name.place} {name.owner})" if name.owner else ""
-        text = f"{wrong}{owner}. Restore the key from a backup, or delete the key."
+        text = f"{wrong}{owner}. Restore the key from a backup, or delete it."
         found.append(Flaw(rule="key.type", where=key, text=text))
     if name.kind in TTL_S and await bus.call("PTTL", key) == -1:
         mend = Mend(what="set the expiry time", action="ttl", key=key, args=(round(TTL_S[name.kind] * 1000),))

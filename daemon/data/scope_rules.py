@@ -106,7 +106,7 @@ def _history(taken: ScopeTaken) -> Iterator[Flaw]:
     if not (taken.history or taken.shelved):
         taken_in = sorted(field.removeprefix("upto:") for field in taken.fields if _is_taken_in(taken, field))
         if taken_in:
-            text = f"the memory contains messages of {', '.join(taken_in)}, but the memory's history is missing"
+            text = f"the memory contains messages of {', '.join(taken_in)}, but its history is missing"
             yield _flaw(taken, "memory.history", f"{text}. Restore the memory from a backup.")
     for session, upto in sorted(newest.items()):
         ends = number(taken.fields.get(f"upto:{session}"), -1)

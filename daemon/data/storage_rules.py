@@ -70,8 +70,8 @@ async def flaws_of_marker(bus: Bus, storage: Storage) -> list[Flaw]:
     problem = f"the file contains the archive ID {marker.archive}" if marker else "the file was not found"
     others = ", ".join(sorted(here - {marker.archive if marker else ""}))
     text = (
-        f"this archive was used with the ID {others}, but {problem}. If the storage is not mounted, mount "
-        "the storage. If the storage is mounted, restore the file from a backup, and remove any other ID of this "
+        f"this archive was used with the ID {others}, but {problem}. If the storage is not mounted, mount it. "
+        "If the storage is mounted, restore the file from a backup, and remove any other ID of this "
         f"archive with `millpond redis-cli HDEL {bus.keys.archives} ID`."
     )
     return [Flaw(rule="archive.marker", where=where, text=text)]
@@ -131,7 +131,7 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
 
 # Rules for the files of a memory, compared with Redis.
 
-ANEW = "Delete the file: Millpond writes the file again after the next message."
+ANEW = "Delete the file. Millpond writes it again after the next message."
 
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
 

@@ -105,7 +105,7 @@ def _lines_in(content: bytes) -> list[bytes]:
             return file.read(UNPACKED_MAX_BYTES).splitlines()
     except (OSError, EOFError, zlib.error) as error:
         raise ArchiveError(
-            "an unused archive file cannot be decompressed. Examine the file, and then delete the file."
+            "an unused archive file cannot be decompressed. Examine the file, and then delete it."
         ) from error
 
 

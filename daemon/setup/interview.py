@@ -256,7 +256,7 @@ class Interview:
         if wrong := address_problem(base_url):
             raise AnswerRefused("--telegram-url", "", wrong)
         if asker.asks:
-            self._asker.say("\nTelegram: open https://t.me/BotFather, write /newbot, and copy the token.")
+            self._asker.say("\nTelegram: open https://t.me/BotFather, send /newbot, and copy the token.")
         while True:
             question = "Bot token (Enter: do not use Telegram)" if not known else "Bot token"
             token = asker.secret(question, flag="--telegram-token", given=given, default=known)

@@ -115,9 +115,11 @@ class LimitReached(MillpondError):
     """A limit of a day's tokens or money keeps a call from being made."""
 
     def __init__(self, refusal: Refusal) -> None:
-        why = "is used up" if refusal.used_up else "might be used up when the model calls in progress end"
         keys = "limits.tokens_per_day, limits.cost_per_day"
-        super().__init__(f"today's limit for the {refusal.whose} {why} ({keys})")
+        if refusal.used_up:
+            super().__init__(f"today's limit for the {refusal.whose} is used up ({keys})")
+        else:
+            super().__init__(f"the model calls in progress might use up today's limit for the {refusal.whose} ({keys})")
         self.refusal = refusal
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     # Sentences of ``/forget`` and the names of its tiers; ``daemon.wording`` has them among all sentences.
     "forget_how": (
-        "/forget WORDS lists all stored text for this chat that contains these words. To delete entries 1 and 3 of "
+        "/forget WORDS lists all text stored for this chat that contains these words. To delete entries 1 and 3 of "
         "that list, send /forget 1 3. To delete every entry, send /forget all."
     ),
     "forget_slow": (
@@ -127,9 +127,10 @@ ENGLISH: Mapping[str, str] = {
     "remind_chat_gone": (
         "The chat {session} was not found. Send me a message in that chat first, and then set the reminder."
     ),
-    "remind_proactive": "A turn that was started by a reminder cannot set or change reminders. Tell the person to ask "
-    "for the reminder in a "
-    "message.",
+    "remind_proactive": (
+        "You are responding to a reminder, so you cannot set or change reminders now. Tell the person to ask for the "
+        "reminder in a message."
+    ),
     "remind_empty": "The reminder has no text. Add the text of the reminder.",
     "remind_long": "The text has {count} characters, but reminders are limited to {most}. Shorten the text.",
     "remind_when": (
@@ -139,9 +140,9 @@ ENGLISH: Mapping[str, str] = {
     "remind_words": "You can also ask for a reminder in your own words, without /remind.",
     "remind_day": "“{text}” specifies a day but no time. Add a time, for example {text} 09:00.",
     "remind_past": "{time} has already passed. The current time is {now}. Choose a later time.",
-    "remind_count": "The number of times must be between 1 and {most}. If the reminder should repeat without an end, "
+    "remind_count": "The number of times must be between 1 and {most}. If the reminder should repeat indefinitely, "
     "leave out the number.",
-    "remind_once": "A number of times or an end can only be set for a repeating reminder. Add a repetition, such as "
+    "remind_once": "You can set an end or a number of times only for a repeating reminder. Add a repetition, such as "
     "daily, or leave out the number and the end.",
     "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",

@@ -39,7 +39,7 @@ ENGLISH: Mapping[str, str] = {
     "identity_edit_rule": (
         "- Read a file before you edit it. Never assume that a file exists. Read a file again when accuracy matters.\n"
     ),
-    "identity_message_rule": " A person receives a file only if you send the file with the `message` tool.",
+    "identity_message_rule": " A person receives a file only if you send it with the `message` tool.",
     "platform_posix": "Paths use / as the separator, and text files are encoded in UTF-8.",
     "platform_windows": "Some Unix tools might be missing. Text files are encoded in UTF-8.",
     "skills_how": (
@@ -113,7 +113,7 @@ ENGLISH: Mapping[str, str] = {
     "model_used": (
         "Model: {model}\nAvailable models: {models}\nTo select a model for this conversation, send /model NAME."
     ),
-    "model_chosen": "From now on, {model} answers in this conversation.",
+    "model_chosen": "From now on, {model} will answer in this conversation.",
     "model_unknown": "This model was not found. {model} stays selected. Available models: {models}",
     "model_unusable": "{model} cannot be used: {reason}",
     "whoami": (

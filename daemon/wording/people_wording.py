@@ -21,7 +21,7 @@ ENGLISH: Mapping[str, str] = {
         "more commands with the bots.<name>.groups_may setting."
     ),
     "pair_how": (
-        "To approve a person, send /pair CODE with the pairing code they received. To approve all members of "
+        "To approve a person, send /pair CODE with the the person's pairing code. To approve all members of "
         "a group, send /pair without a code in the group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
@@ -71,8 +71,8 @@ ENGLISH: Mapping[str, str] = {
     "resume_but_all": "I am paused in all my chats, not just this one. To end the pause, send /resume all.",
     "paused": "I am currently paused. Your message has been saved, and I will answer it after the pause.",
     "approval_asked": (
-        "I want to run the command below. Within {minutes} minutes, an administrator can allow it with "
-        "/approve {id} or reject it with /deny {id}:\n"
+        "I want to run the command below. Within {minutes} minutes, an administrator can allow the command with "
+        "/approve {id} or reject the command with /deny {id}:\n"
         "\n"
         "{command}"
     ),
@@ -115,7 +115,7 @@ ENGLISH: Mapping[str, str] = {
         "{other} created this code. If you confirm, your chat and {other}'s chat will share one memory. Each "
         "of you can then read and delete everything that I have saved from either chat. The shared memory "
         "contains the past and future conversations, facts, notes and files from both chats.\n"
-        "To confirm the link, send /link yes. To reject it, send /link no. Answer within {minutes} minutes. "
+        "To confirm the link, send /link yes. To reject the link, send /link no. Answer within {minutes} minutes. "
         "I am also asking {other} to confirm. Nothing is shared until both of you confirm."
     ),
     "link_ask_maker": (
@@ -123,7 +123,7 @@ ENGLISH: Mapping[str, str] = {
         "share one memory. Each of you can then read and delete everything that I have saved from either "
         "chat. The shared memory contains the past and future conversations, facts, notes and files from "
         "both chats.\n"
-        "To confirm the link, send /link yes. To reject it, send /link no. Answer within {minutes} minutes. "
+        "To confirm the link, send /link yes. To reject the link, send /link no. Answer within {minutes} minutes. "
         "If you did not send the code yourself, reject the link."
     ),
     "link_waits": (

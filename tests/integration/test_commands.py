@@ -344,7 +344,7 @@ async def test_an_admin_chooses_a_model_for_this_session_from_then_on(process: P
     assert each["small"].requests[0].max_completion_tokens == 8_192 // 4
     assert [text for *_, text in await notices(lab)] == [
         "Model: big\nAvailable models: big, small, tiny\nTo select a model for this conversation, send /model NAME.",
-        "From now on, small answers in this conversation.",
+        "From now on, small will answer in this conversation.",
     ]
     assert (await lab.fields())["options"] == '{"model":"small"}'
     assert (await preview(admin, SESSION))["model"] == "small"

@@ -597,7 +597,7 @@ async def test_a_reminder_cannot_set_reminders(remind: RemindLab) -> None:
     await worked_off_with(remind, remind.with_bot(), model, "web:ann", head=6)
 
     assert results(await remind.lab.log())[0].startswith(
-        "Error: A turn that was started by a reminder cannot set or change reminders."
+        "Error: You are responding to a reminder, so you cannot set or change reminders now."
     )
     assert await remind.kept() == []
 

@@ -344,7 +344,7 @@ _LISTENING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"NAME": ""}, "name", "this setting is missing. Name the model that turns"),
+        ({"NAME": ""}, "name", "this setting is missing. Set the name of a model that converts"),
         ({"BASE_URL": ""}, "base_url", "this setting is missing, and the bot's own model is offline"),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"BASE_URL": "host"}, "base_url", "expected http:// or https:// and a host"),

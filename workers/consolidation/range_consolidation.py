@@ -340,7 +340,7 @@ class RangeConsolidation:
         if lock.digests >= self._stores.config.consolidation.failures_max:
             _log.warning(
                 "memory.undigested",
-                reason="the worker that tried to summarize these messages did not finish",
+                reason="the worker that was summarizing these messages did not finish",
                 count=lock.digests,
             )
             await self._stores.memories.digest(opened, index=index, update=None)

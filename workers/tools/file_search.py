@@ -64,8 +64,8 @@ LIST_FILES = Tool(
     parameters={
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "A folder; default: the folder of your files."},
-            "deep": {"type": "boolean", "description": "Also list the content of subfolders; default false."},
+            "path": {"type": "string", "description": "Folder to list. Default: the folder of your files."},
+            "deep": {"type": "boolean", "description": "True: also list the content of subfolders. Default: false."},
         },
         "additionalProperties": False,
     },
@@ -180,8 +180,14 @@ GREP = Tool(
                 "maxLength": PATTERN_MAX_CHARS,
                 "description": "A regular expression (RE2), or an exact text if literal is true.",
             },
-            "path": {"type": "string", "description": "A file or folder, for example memory; default: all your files."},
-            "literal": {"type": "boolean", "description": "Search for the pattern as exact text; default false."},
+            "path": {
+                "type": "string",
+                "description": "File or folder to search, for example memory. Default: all your files.",
+            },
+            "literal": {
+                "type": "boolean",
+                "description": "True: search for the pattern as exact text. Default: false.",
+            },
             "ignore_case": {"type": "boolean", "description": "Ignore case (default: false)."},
         },
         "required": ["pattern"],

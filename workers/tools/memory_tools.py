@@ -44,7 +44,7 @@ MEMORY_GET = Tool(
                 "type": "integer",
                 "minimum": 0,
                 "maximum": CONTEXT_MAX,
-                "description": f"Number of lines or messages before and after the hit; default {CONTEXT}.",
+                "description": f"Number of lines or messages before and after the hit. Default: {CONTEXT}.",
             },
         },
         "required": ["docid"],

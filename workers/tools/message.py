@@ -62,7 +62,7 @@ MESSAGE = Tool(
                 "maxItems": MEDIA_MAX,
                 "description": "Paths of files: images, documents, audio, video.",
             },
-            "channel": {"type": "string", "description": "Name of the channel; default: this chat's channel."},
+            "channel": {"type": "string", "description": "Name of the channel. Default: this chat's channel."},
             "chat_id": {"type": "string", "description": "Chat; default: this one."},
         },
         "required": ["content"],

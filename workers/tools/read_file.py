@@ -91,7 +91,7 @@ READ_FILE = Tool(
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 10_000,
-                "description": f"Maximum number of lines; default {LIMIT_LINES:,}.",
+                "description": f"Maximum number of lines. Default: {LIMIT_LINES:,}.",
             },
         },
         "required": ["path"],

@@ -47,7 +47,10 @@ REMIND = Tool(
                 "maximum": 10_000,
                 "description": "Number of times that the reminder fires.",
             },
-            "time_zone": {"type": "string", "description": "IANA name; default: the person's time zone."},
+            "time_zone": {
+                "type": "string",
+                "description": "IANA name of the time zone. Default: the person's time zone.",
+            },
             "direct": {"type": "boolean", "description": "If true, the reminder fires in the person's direct chat."},
         },
         "required": ["action"],

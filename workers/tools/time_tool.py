@@ -28,7 +28,7 @@ TIME = Tool(
         "properties": {
             "time_zone": {
                 "type": "string",
-                "description": "IANA name, such as Asia/Shanghai; default: the bot's own time zone.",
+                "description": "IANA name of the time zone, such as Asia/Shanghai. Default: the bot's own time zone.",
             }
         },
         "additionalProperties": False,

@@ -26,7 +26,7 @@ async def _web_fetch(arguments: Mapping[str, Any], context: ToolContext) -> str:
 
 WEB_FETCH = Tool(
     name="web_fetch",
-    description="Read a public web page as text. The tool cannot log in to the page or run the page's scripts.",
+    description="Read a public web page as text. The tool cannot log in to websites or run scripts.",
     parameters={
         "type": "object",
         "properties": {
@@ -39,7 +39,7 @@ WEB_FETCH = Tool(
             "start": {
                 "type": "integer",
                 "minimum": 0,
-                "description": "Position of the character to continue from; default 0.",
+                "description": "Position of the character to continue from. Default: 0.",
             },
         },
         "required": ["url"],

@@ -194,8 +194,8 @@ export class Rail extends HTMLElement {
     const entry = entries.find((each) => each.first <= index && index < each.upto);
     const said = t("message {index} from {name}, {n} tokens", {index: count(index), name: NAMES[roles[index - first]] ?? NAMES.t, n: count(tokens[index - first] ?? 0)});
     if (index >= cursor) return said;
-    if (!entry) return t("{said}, summarized in memory", {said});
-    return [t("{said}, summarized in the entry “{title}”", {said, title: entry.title}), entry.kept].filter(Boolean).join(t(", "));
+    if (!entry) return t("{message}, summarized in memory", {message: said});
+    return [t("{message}, summarized in the entry “{title}”", {message: said, title: entry.title}), entry.kept].filter(Boolean).join(t(", "));
   }
 
   at(event) {

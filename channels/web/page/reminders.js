@@ -155,7 +155,7 @@ export class Reminders extends View {
     };
     return h("form.fields", {onsubmit: submit, onkeydown: (event) => { if (event.key === "Escape") leave?.(); }},
       h("div.wide", null, labelled(t("Text"), words)),
-      labelled(zone === ZONE ? t("Time") : t("Time in {zone}", {zone}), time), h("div", null, labelled(t("Repeat"), repeat), own), labelled(t("When it fires"), kinds), more,
+      labelled(zone === ZONE ? t("Time") : t("Time in {zone}", {zone}), time), h("div", null, labelled(t("Repeat"), repeat), own), labelled(t("When the reminder fires"), kinds), more,
       h("div.row.wide", null, button, leave && press(t("Cancel"), leave)));
   }
 }

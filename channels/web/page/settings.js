@@ -114,7 +114,7 @@ function showModel(view, settings) {
   const form = new Form([
     field("api", t("Model API"), api, {name: "model-api", wide: true}),
     field("url", t("Server address"), url, {name: "model-url", hint: t("The server can also be on this machine or on your local network.")}),
-    field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.") : t("Leave this field empty if the server does not require a key.")}),
+    field("key", t("API key"), key, {name: "model-key", hint: bot.key_set ? t("A key is already set. To keep the key, leave this field empty. To remove the key, enter a hyphen (-).") : t("Leave this field empty if the server does not require a key.")}),
     field("model", t("Model name"), model, {name: "model", hint: press(t("List available models"), () => form.run(list))}),
   ], {
     submit: t("Test and save"),
@@ -194,7 +194,7 @@ function showBots(view, settings) {
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),
       make("model.max_completion_tokens", t("Maximum answer length, in tokens"), "number"),
-      make("context_budget_tokens", t("Maximum history length in tokens, from the second model call of a turn onward (0: no limit)"), "number"),
+      make("context_budget_tokens", t("Maximum length of the conversation history, in tokens, for the second and later model calls of an answer (0: no limit)"), "number"),
       make("model.vision", t("The model supports images"), "flag"),
       make("model.prices.input", t("Price per million input tokens"), "number"),
       make("model.prices.cached_input", t("Price per million cached input tokens"), "number"),
@@ -216,7 +216,7 @@ function webForm(view, bot, web) {
   const form = new Form([
     field("search", t("Provider"), search, {name: "web-search"}),
     field("search-url", t("Your SearXNG server address"), url, {name: "web-url"}),
-    field("search-key", t("Provider API key"), key, {name: "web-key", hint: web.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.")}),
+    field("search-key", t("Provider API key"), key, {name: "web-key", hint: web.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter a hyphen (-).")}),
     field("fetch", t("The bot can read public web pages"), fetch),
   ], {
     submit: t("Test and save"),
@@ -239,7 +239,7 @@ function voiceForm(view, bot, voice) {
   const [transcription, speech, name] = [voice.transcription, voice.speech, voice.voice].map(input);
   const form = new Form([
     field("voice-url", t("Address of a server with an OpenAI-compatible audio API"), url, {name: "voice-url", hint: t("Leave this field empty if the bot does not use voice messages.")}),
-    field("voice-key", t("API key"), key, {name: "voice-key", hint: voice.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter -.")}),
+    field("voice-key", t("API key"), key, {name: "voice-key", hint: voice.key_set && t("A key is already set. To keep the key, leave this field empty. To remove the key, enter a hyphen (-).")}),
     field("transcription", t("Speech-to-text model for voice messages"), transcription, {name: "transcription-model"}),
     field("speech", t("Text-to-speech model for spoken answers"), speech, {name: "speech-model", hint: t("Leave this field empty if the bot should answer voice messages only with text.")}),
     field("voice", t("Voice"), name, {name: "voice"}),

@@ -24,7 +24,7 @@ export default {
   "every week": "每周",
   "every month": "每月",
   "every year": "每年",
-  "When it fires": "到时",
+  "When the reminder fires": "到时",
   "Send the text as is": "原样发送文字",
   "Have the bot respond to the text": "由机器人回答",
   "answered by the bot": "由机器人回答",

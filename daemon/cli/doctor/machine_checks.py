@@ -112,7 +112,7 @@ def _port(check: str, channel: WebConfig) -> Finding:
     if not channel.port:
         return ok(
             check,
-            "the web page uses any free port"
+            "the web page can use any free port"
             if channel.port == 0
             else ("the web page uses port 8765 or the next free port"),
         )

@@ -166,8 +166,8 @@ def _meaning(config: MemorySearchConfig) -> list[Finding]:
     if config.mode_used == "search":
         return []
     text = (
-        f"mode {config.mode_used} makes QMD download 2 GB of models when it first creates "
-        "vectors. The built-in engine answers searches until all vectors exist, and whenever QMD is too slow"
+        f"in mode {config.mode_used}, QMD downloads 2 GB of models before it creates the first vectors. "
+        "The built-in engine answers searches until all vectors exist, and whenever QMD is too slow"
     )
     return [warning(CHECK, text)]
 
