@@ -240,6 +240,28 @@ class Interaction(Shape, frozen=True, kw_only=True):
     user: User | None = None
 
 
+STARTS_FEW = 100
+"""Sessions that a bot may still begin, of 1,000 a day, below which they are spread over the rest of the day: a bot that
+begins all of them loses its token (Gateway, "Identifying")."""
+
+
+class SessionStarts(msgspec.Struct, frozen=True):
+    """The sessions that a bot may still begin."""
+
+    remaining: int = STARTS_FEW
+    reset_after: float = 0.0
+    """Milliseconds until there are 1,000 again."""
+
+
+class GatewayAddress(msgspec.Struct, frozen=True):
+    """The answer to ``/gateway/bot``."""
+
+    url: str
+    shards: int = 1
+    """The recommended number of connections."""
+    session_start_limit: SessionStarts = SessionStarts()
+
+
 def order_of(snowflake: str) -> float:
     """A number that rises from message to message: milliseconds, and the running number within one of them."""
     number = int(snowflake)

@@ -14,6 +14,7 @@ import structlog
 
 from channels.discord.api import Api, Request
 from channels.discord.event_inlet import EventInlet
+from channels.discord.api_types import STARTS_FEW, GatewayAddress, SessionStarts
 from channels.discord.gateway_connection import GatewayConnection, GatewayLogin
 from channels.discord.gateway_session import INTENTS, INVALID, MESSAGE_CONTENT, MORE_SHARDS, Close, GatewaySessions
 from channels.websocket_client import opened, websocket_session
@@ -36,6 +37,8 @@ PERSON_S = 60.0
 IDENTIFY_EVERY_S = 5.0
 """Shortest time between two new sessions (Gateway, "Rate Limiting")."""
 
+FEW_STARTS = "Discord allows this bot only a few more sessions today, so Millpond starts them at longer intervals"
+
 ELSEWHERE = 3
 """Failures after which the session is resumed at the address for new ones, or, if Discord refuses to resume the
 session, is given up."""
@@ -44,19 +47,7 @@ INVALID_MAX_S = 5.0
 """Longest rest after a session was refused, less up to four fifths (Gateway, "Invalid Session")."""
 
 
-class _Starts(msgspec.Struct, frozen=True):
-    remaining: int = 1
-    reset_after: float = 0.0
-    """Milliseconds."""
-
-
-class _Address(msgspec.Struct, frozen=True):
-    url: str
-    shards: int = 1
-    session_start_limit: _Starts = _Starts()
-
-
-_address = msgspec.json.Decoder(_Address).decode
+_address = msgspec.json.Decoder(GatewayAddress).decode
 _log = structlog.get_logger()
 
 
@@ -123,24 +114,35 @@ class Gateway:
             return connection, await connection.serve(work)
 
     async def _new_address(self) -> str:
-        """The address for a new session, once Discord allows one."""
-        # The events of the session before have other numbers.
-        await self._sessions.progress.until_pending(0)
-        await anyio.sleep(max(0.0, self._next_identify_at - anyio.current_time()))
+        """The address for a new session, once Discord allows one, or at which the session is resumed."""
+        if not self._sessions.id:
+            # The events of the session before have other numbers.
+            await self._sessions.progress.until_pending(0)
+            await self._until_identify()
         try:
             found = _address(await self._api.call(Request("GET", "/gateway/bot"), timeout_s=OPEN_S))
         except UNREADABLE:
             raise SendRefused("Discord did not return a gateway address. Check base_url.") from None
-        starts = found.session_start_limit
-        if starts.remaining <= 0:
-            raise SendRefused(
-                "Discord does not allow this bot to start any more sessions today",
-                retry_after_s=starts.reset_after / 1_000,
-            )
+        if not self._sessions.id:
+            self._count(found.session_start_limit)
         if found.shards > 1:
             _log.warning("gateway.shards", channel=self._channel, count=found.shards, reason=MORE_SHARDS)
-        self._next_identify_at = anyio.current_time() + IDENTIFY_EVERY_S
         return found.url
+
+    async def _until_identify(self) -> None:
+        """Wait until the next session may begin. Raises: SendRefused: that takes long."""
+        wait_s = max(0.0, self._next_identify_at - anyio.current_time())
+        if wait_s > IDENTIFY_EVERY_S:
+            raise SendRefused(FEW_STARTS, retry_after_s=wait_s)
+        await anyio.sleep(wait_s)
+
+    def _count(self, starts: SessionStarts) -> None:
+        """A session begins. Raises: SendRefused: Discord allows none."""
+        reset_s = starts.reset_after / 1_000
+        if starts.remaining <= 0:
+            raise SendRefused("Discord does not allow this bot to start any more sessions today", retry_after_s=reset_s)
+        rest_s = reset_s / starts.remaining if starts.remaining < STARTS_FEW else 0.0
+        self._next_identify_at = anyio.current_time() + max(IDENTIFY_EVERY_S, rest_s)
 
     def _rest_after(self, ending: Close) -> float:
         """How long to rest before the next connection is opened."""

@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from channels.discord.api import Api, Request
-from channels.discord.api_types import Unauthorized, User
+from channels.discord.api_types import STARTS_FEW, GatewayAddress, Unauthorized, User
 from channels.discord.gateway_session import MORE_SHARDS
 from daemon.config import DiscordConfig
 from daemon.errors import UNREADABLE, ChannelError
@@ -26,11 +26,7 @@ class Remark:
     text: str
 
 
-class _Gateway(msgspec.Struct, frozen=True):
-    shards: int = 0
-
-
-_gateway = msgspec.json.Decoder(_Gateway).decode
+_gateway = msgspec.json.Decoder(GatewayAddress).decode
 _user = msgspec.json.Decoder(User).decode
 _app = msgspec.json.Decoder(App).decode
 
@@ -68,21 +64,27 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
     if app.approximate_guild_count == 0:
         text = f"the bot has not been added to any server. To add the bot to a server, open {app.invitation}"
         remarks.append(Remark(state="ok", text=text))
-    shards = await _shards(api)
+    gateway = await _gateway_of(api)
     if (app.approximate_guild_count or 0) >= SHARDS_FROM:
         text = (
             f"the bot is in more than {SHARDS_FROM:,} servers, and Discord then requires several connections. "
             "Millpond does not support several connections for one bot."
         )
         remarks.append(Remark(state="error", text=text))
-    elif shards > 1:
-        remarks.append(Remark(state="warning", text=f"{MORE_SHARDS}. The recommended number is {shards}"))
+    elif gateway.shards > 1:
+        remarks.append(Remark(state="warning", text=f"{MORE_SHARDS}. The recommended number is {gateway.shards}"))
+    if (left := gateway.session_start_limit.remaining) < STARTS_FEW:
+        text = (
+            f"Discord allows this bot to start {left} more sessions today, of 1,000 a day. Find out why connections end "
+            "(gateway.closed in the log), and whether another program uses the token"
+        )
+        remarks.append(Remark(state="warning" if left else "error", text=text))
     return remarks
 
 
-async def _shards(api: Api) -> int:
-    """The number of connections that Discord recommends; 0: unknown."""
+async def _gateway_of(api: Api) -> GatewayAddress:
+    """What Discord recommends and allows; the defaults if it is unknown."""
     try:
-        return _gateway(await api.call(Request("GET", "/gateway/bot"), timeout_s=TIMEOUT_S)).shards
+        return _gateway(await api.call(Request("GET", "/gateway/bot"), timeout_s=TIMEOUT_S))
     except (ChannelError, *UNREADABLE):
-        return 0
+        return GatewayAddress(url="")

@@ -241,6 +241,31 @@ async def test_when_no_new_session_is_allowed_it_waits_until_one_is(lake: Lake) 
     assert lake.ops(IDENTIFY) == []
 
 
+async def test_a_session_is_resumed_at_another_address_when_no_new_one_is_allowed(lake: Lake) -> None:
+    await lake.begin()
+    lake.discord.bot.starts_left = 0
+    lake.discord.faults.on("connect", *[Refuse(500)] * 3)
+    async with lake.hearing(heard := Heard()):
+        lake.chat.say("after", by=lake.ann)
+        await heard.count(1)
+
+    assert (len(lake.discord.called("GET bot")), len(lake.ops(IDENTIFY))) == (2, 1)
+
+
+async def test_the_last_sessions_that_discord_allows_are_spread_over_the_time_until_it_allows_more(lake: Lake) -> None:
+    """Discord replaces the token of a bot that begins all sessions of a day."""
+    lake.discord.bot.starts_left = 3
+    with capture_logs() as lines:
+        async with lake.hearing(heard := Heard()) as adapter:
+            assert "start 2 more sessions" in (await adapter.health()).text
+            await lake.discord.socket.close(4_009)
+            while not (waits := [line["waited_s"] for line in lines if line.get("waited_s", 0) > 10]):
+                await anyio.sleep(0.01)
+
+    assert waits[0] <= 20.0
+    assert lake.discord.bot.starts_left == 2 and not heard.arrivals
+
+
 async def test_after_each_refused_session_it_waits_for_longer(lake: Lake) -> None:
     lake.discord.bot.refusals = 3
     with capture_logs() as lines:

@@ -87,6 +87,18 @@ MUTANTS = (
             "if starts.remaining < 0:",
             "test_when_no_new_session_is_allowed_it_waits_until_one_is",
         ),
+        (
+            "A session is resumed although no new one is allowed.",
+            "        if not self._sessions.id:\n            self._count(",
+            "        if True:\n            self._count(",
+            "test_a_session_is_resumed_at_another_address_when_no_new_one_is_allowed",
+        ),
+        (
+            "The last sessions of a day are spread over it.",
+            "rest_s = reset_s / starts.remaining if",
+            "rest_s = 0.0 if",
+            "test_the_last_sessions_that_discord_allows_are_spread_over_the_time_until_it_allows_more",
+        ),
     ),
     *mutants_of(
         "channels/discord/message_sender.py",
