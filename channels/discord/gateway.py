@@ -13,8 +13,8 @@ import msgspec
 import structlog
 
 from channels.discord.api import Api, Request
-from channels.discord.event_inlet import EventInlet
 from channels.discord.api_types import STARTS_FEW, GatewayAddress, SessionStarts
+from channels.discord.event_inlet import EventInlet
 from channels.discord.gateway_connection import GatewayConnection, GatewayLogin
 from channels.discord.gateway_session import INTENTS, INVALID, MESSAGE_CONTENT, MORE_SHARDS, Close, GatewaySessions
 from channels.websocket_client import opened, websocket_session

@@ -259,7 +259,7 @@ async def test_the_last_sessions_that_discord_allows_are_spread_over_the_time_un
         async with lake.hearing(heard := Heard()) as adapter:
             assert "start 2 more sessions" in (await adapter.health()).text
             await lake.discord.socket.close(4_009)
-            while not (waits := [line["waited_s"] for line in lines if line.get("waited_s", 0) > 10]):
+            while not (waits := [line["waited_s"] for line in lines if line.get("waited_s", 0) > 10]):  # noqa: ASYNC110
                 await anyio.sleep(0.01)
 
     assert waits[0] <= 20.0
