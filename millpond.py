@@ -12,7 +12,7 @@ from pathlib import Path
 ROOMS = ("daemon", "channels", "workers")
 """Millpond's top-level packages; they lie beside this file."""
 
-MARK = "A room of Millpond:"
+MARK = "A package of Millpond:"
 """How the docstring of each of our packages begins; a package installed over ours would not say so."""
 
 

@@ -1,4 +1,4 @@
-"""Is a push channel for the tests of other programs: it posts the parts of replies to a local server.
+"""Provides a push channel for tests of other programs, and posts the parts of replies to a local server.
 
 Public: ``connect`` creates a ``TestingChannel``, or a ``LookingChannel``, which can look up messages.
 Begin with ``channel``.

@@ -1,4 +1,4 @@
-"""Records how much all processes did in each minute of the last day, for charts.
+"""Counts the work of all processes in each minute of the last day, for charts.
 
 Public: ``record`` saves the growth of one process's metrics, ``read_history`` adds up all processes.
 Begin with ``rate_history``.

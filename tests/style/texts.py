@@ -142,7 +142,7 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
         if mark and (not fence or mark[1] == fence):
             fence = "" if fence else mark[1]
         code = not fence and line.startswith("    ") and (code or blank) and not re.match(r" +([-*+]|\d+\.) ", line)
-        item = re.match(r" *(?:[-*+]|\d+\.) +|#+ +|> ?", line)
+        item = re.match(r" *(?:[-*+]|\d{1,2}\.) +|#+ +|> ?", line)
         is_row = line.lstrip().startswith("|")
         if lines and (item or is_row or fence or mark or code or not line.strip()):
             yield first, "\n".join(lines)

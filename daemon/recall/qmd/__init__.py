@@ -1,4 +1,4 @@
-"""Is an optional search engine: the program ``qmd`` of the npm package ``@tobilu/qmd``.
+"""Connects to an optional search engine: the program ``qmd`` of the npm package ``@tobilu/qmd``.
 
 Public: ``QmdEngine`` searches, ``probed`` tests the program, ``remove_index`` deletes an index.
 Begin with ``qmd_engine``; the built-in engine answers if QMD fails.
