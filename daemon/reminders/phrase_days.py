@@ -1,6 +1,7 @@
 """Phrases that name a time, and the days that people name: each function gives the possible dates, in order. Pure."""
 
 import datetime as dt
+from calendar import monthrange
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -20,18 +21,34 @@ class Phrase:
     rule: str = ""
     """A recurrence rule of RFC 5545; empty: no repetition."""
     days: Days | None = None
+    has_part: bool = False
+    """A part of the day is named, which is no time of its own: every morning."""
     time: dt.time | None = None
     more_days: int = 0
     """1: ``time`` is the midnight after the day."""
     delay_s: float | None = None
-    """Seconds from now."""
+    """Seconds from now, after ``months``."""
+    months: int = 0
+    """Calendar months from now."""
     is_broken: bool = False
-    """No clock shows the time of day: 25:00, 13pm."""
+    """No clock shows the time of day (25:00, 13pm), or the day contradicts the repetition."""
 
 
 def ahead(number: int, today: dt.date) -> Iterable[dt.date]:
     """So many days from today."""
     return [today + dt.timedelta(number)]
+
+
+def months_ahead(months: int, number: int, today: dt.date) -> Iterable[dt.date]:
+    """So many months and days from today. The last day of a month stands for the days that the month does not have."""
+    year, month = _month(months, today)
+    return [dt.date(year, month, min(today.day, monthrange(year, month)[1])) + dt.timedelta(number)]
+
+
+def month_ends(months: range, today: dt.date) -> Iterable[dt.date]:
+    """The last days of the months that come so many months after this one."""
+    for each in months:
+        yield from of_month(monthrange(*_month(each, today))[1], each, today)
 
 
 def any_day(today: dt.date) -> Iterable[dt.date]:
@@ -74,11 +91,15 @@ def of_year(month: int, day: int, year: str, today: dt.date) -> Iterable[dt.date
 
 def of_month(day: int, months: int | None, today: dt.date) -> Iterable[dt.date]:
     """A day of each month that has it, or of the month that comes so many ``months`` after this one."""
-    found = (
-        divmod(12 * today.year + today.month - 1 + more, 12) for more in (range(13) if months is None else [months])
-    )
-    dates = (_date(year, month + 1, day) for year, month in found)
+    found = (_month(more, today) for more in (range(13) if months is None else [months]))
+    dates = (_date(year, month, day) for year, month in found)
     return (date for date in dates if date and (months is not None or date >= today))
+
+
+def _month(months: int, today: dt.date) -> tuple[int, int]:
+    """The year and the month that come so many months after today's."""
+    year, month = divmod(12 * today.year + today.month - 1 + months, 12)
+    return year, month + 1
 
 
 def _date(year: int, month: int, day: int) -> dt.date | None:

@@ -18,7 +18,7 @@ from dateutil.rrule import rrule, rruleset, rrulestr
 
 from daemon.config import zone_problem
 from daemon.reminders import phrase_days
-from daemon.reminders.phrase_days import Days
+from daemon.reminders.phrase_days import Days, Phrase
 from daemon.reminders.reminder import ReminderRefused
 from daemon.reminders.time_phrases import phrase_of
 
@@ -100,9 +100,9 @@ def repetition_in(text: str) -> str:
 
 
 def is_repetition(text: str) -> bool:
-    """Whether ``text`` is a repetition alone, without a day or a time: ``daily``."""
+    """Whether ``text`` is a repetition alone, without a day, a time or a part of the day: ``daily``."""
     phrase = phrase_of(text.strip())
-    has_time = phrase.days or phrase.time is not None or phrase.delay_s is not None or phrase.is_broken
+    has_time = phrase.days or phrase.has_part or phrase.time is not None or phrase.is_broken
     return bool(repetition_in(text)) and not has_time
 
 
@@ -121,7 +121,8 @@ def _moment(text: str, zone: ZoneInfo, now: dt.datetime, *, takes_days: bool) ->
     if phrase.end == len(text) and phrase.is_broken:
         return None
     if phrase.end == len(text) and phrase.delay_s is not None and phrase.time is None:
-        return _at(now + dt.timedelta(seconds=phrase.delay_s), zone)
+        later = dt.timedelta(seconds=phrase.delay_s)
+        return _at(now + later, zone) if not phrase.months else on_clock(_months_ahead(phrase, zone, now) + later, zone)
     days = phrase.days if phrase.end == len(text) else _iso_day(text)
     time = phrase.time if phrase.end == len(text) else None
     if time is None and days is not None and takes_days:
@@ -132,6 +133,12 @@ def _moment(text: str, zone: ZoneInfo, now: dt.datetime, *, takes_days: bool) ->
         given = dt.datetime.fromisoformat(text)
         return on_clock(given, zone) if given.tzinfo is None else _at(given, zone)
     return _first_day(days or phrase_days.any_day, time, phrase.more_days, zone, now)
+
+
+def _months_ahead(phrase: Phrase, zone: ZoneInfo, now: dt.datetime) -> dt.datetime:
+    local = now.astimezone(zone).replace(tzinfo=None, fold=0)
+    (day,) = phrase_days.months_ahead(phrase.months, 0, local.date())
+    return dt.datetime.combine(day, local.time())
 
 
 def _iso_day(text: str) -> Days | None:
@@ -177,8 +184,8 @@ LOOKED_AT = 60
 
 _NUMBER = re.compile(r"[1-9]\d{0,3}")
 """An interval or a count. Of the interval 0, python-dateutil looks for the next occurrence for ever."""
-
-_OFTEN = ("SECONDLY", "MINUTELY")
+_DAY = re.compile(r"[+-]?0?([1-9]|[12]\d|3[01])")
+"""A day of a month. Of day 0, python-dateutil makes every day, and of day 40 none."""
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
@@ -223,10 +230,11 @@ def _rrule_from(text: str) -> Rule:
     numbers = (parts.get("INTERVAL", "1"), count or "1")
     if not text.isascii() or "FREQ" not in parts or len(parts) + bool(until) + bool(count) != text.count(";") + 1:
         raise ReminderRefused("remind_rule", rule=text[:60])
-    # Of day 0, python-dateutil makes every day.
-    if not all(map(_NUMBER.fullmatch, numbers)) or "0" in parts.get("BYMONTHDAY", "").split(","):
+    days = parts["BYMONTHDAY"].split(",") if "BYMONTHDAY" in parts else []
+    if not all(map(_NUMBER.fullmatch, numbers)) or not all(map(_DAY.fullmatch, days)):
         raise ReminderRefused("remind_rule", rule=text[:60])
-    if parts["FREQ"] in _OFTEN or "BYSECOND" in parts:
+    is_often = parts["FREQ"] == "MINUTELY" and 60 * int(numbers[0]) < SOONEST_S
+    if is_often or parts["FREQ"] == "SECONDLY" or "BYSECOND" in parts:
         raise ReminderRefused("remind_often", minutes=round(SOONEST_S / 60))
     try:
         _rrule(plain, dt.datetime(2026, 1, 1))  # noqa: DTZ001 - on the clock of any zone
@@ -255,15 +263,15 @@ def _shifted(local: dt.datetime, years: int) -> dt.datetime:
     return local.replace(year=local.year + years)
 
 
-def occurrences(rule: str, after: Moment, zone: ZoneInfo) -> Iterator[Moment]:
-    """The occurrences after one of them, each later than the one before; at most ten years ahead.
+def occurrences(rule: str, after: Moment, zone: ZoneInfo, *, apart_s: float = SOONEST_S) -> Iterator[Moment]:
+    """The occurrences after one of them, each at least ``apart_s`` later than the one before; at most ten years ahead.
 
-    Two that a skipped hour would put at the same time are one.
+    Those that a skipped hour would put at the same time, or too close together, are one.
     """
     last = after.utc
     for local in _locals(rule, after.local):
         found = on_clock(local, zone)
-        if found.utc > last:
+        if (found.utc - last).total_seconds() >= apart_s:
             last = found.utc
             yield found
 
@@ -291,15 +299,18 @@ def first_of(rule: Rule, start: Moment, zone: ZoneInfo) -> Moment:
         raise ReminderRefused("remind_never")
     if (found.utc - start.utc).total_seconds() > FAR_S:
         raise ReminderRefused("remind_far")
-    near = [found, *islice(occurrences(rule.text, found, zone), LOOKED_AT)]
-    if any((late.utc - soon.utc).total_seconds() < SOONEST_S for soon, late in pairwise(near)):
+    # A repetition that never comes again would be none.
+    near = [found.local, *islice(_locals(rule.text, found.local), LOOKED_AT)]
+    if len(near) == 1 and not rule.count:
+        raise ReminderRefused("remind_far")
+    if any((late - soon).total_seconds() < SOONEST_S for soon, late in pairwise(near)):
         raise ReminderRefused("remind_often", minutes=round(SOONEST_S / 60))
     return found
 
 
 def _first(rule: str, start: Moment, before: Moment, zone: ZoneInfo) -> Moment | None:
     if rule.startswith(CRON):
-        return next(occurrences(rule, before, zone), None)
+        return next(occurrences(rule, before, zone, apart_s=1.0), None)
     # A rule counts from its start, which belongs to it only if it fits.
     try:
         local = _rrule(rule, start.local).after(_shifted(start.local, SHIFT_YEARS), inc=True)
@@ -315,12 +326,14 @@ def skips_years(rule: str, local: dt.datetime) -> bool:
 
 
 def skips_months(rule: str, local: dt.datetime) -> bool:
-    """Whether a rule whose occurrence is at ``local`` is for a day that not every month has."""
+    """Whether a rule whose occurrence is at ``local`` is for a day that not every month has, such as a fifth Friday."""
     if rule.startswith(CRON):
         fields = rule.removeprefix(CRON).split()
         return fields[2].isdecimal() and int(fields[2]) > 28 and fields[3] == "*"
     parts = _parts(rule)
-    if parts.get("FREQ") != "MONTHLY" or "BYDAY" in parts:
+    if parts.get("FREQ") != "MONTHLY" or "BYSETPOS" in parts:
         return False
+    if "BYDAY" in parts:
+        return "BYMONTHDAY" not in parts and "5" in parts["BYDAY"]
     days = parts.get("BYMONTHDAY", str(local.day)).split(",")
-    return all(day.isdecimal() and int(day) > 28 for day in days)
+    return any(day.isdecimal() and int(day) > 28 for day in days)

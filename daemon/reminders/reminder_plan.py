@@ -26,6 +26,7 @@ from daemon.reminders.recurrence import (
 )
 from daemon.reminders.reminder import Kind, Reminder, ReminderRefused
 from daemon.reminders.time_phrases import phrase_of
+from daemon.reminders.time_remainder import belongs_to_time
 from daemon.wording import Language
 from daemon.wording import text as say
 
@@ -284,12 +285,14 @@ def parsed(text: str, *, zone: str) -> RemindCommand:
     when, said = text[: phrase.end], text[phrase.end :].strip()
     if not when and not rule:
         when, _, said = text.partition(" ")
+        if phrase_of(when).end == len(when):  # a time of its own, but not with the words behind it
+            when, said = text, ""
     elif (more := _MORE.match(said)) and (another := phrase_of(said[more.end() :])).time is not None:
         # One reminder has one time: 早上七点和晚上九点 is refused, and not read without its end.
         end = more.end() + another.end
         when, said = f"{when} {said[:end]}", said[end:].strip()
-    elif when and is_repetition(when) and _LIKE_TIME.match(said):
-        # Otherwise it would begin now, with the time as its text.
+    elif when and (belongs_to_time(phrase, when, said) or (is_repetition(when) and _LIKE_TIME.match(said))):
+        # Refused, with the words behind the time: otherwise they would be its text.
         first, _, said = said.partition(" ")
         when = f"{when} {first}"
     return RemindCommand(action="set", wish=ReminderRequest(text=said, when=when, kind=kind, rule=rule, zone=zone))

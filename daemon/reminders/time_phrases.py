@@ -4,20 +4,18 @@ A phrase is read from the beginning of a text, piece by piece: at most one repet
 delay. The languages are English, Chinese, German and French. ``recurrence`` finds the phrase in the calendar.
 """
 
-import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable
 
-from daemon.reminders import phrase_days
-from daemon.reminders.phrase_days import Days, Phrase
+from daemon.reminders import phrase_readers as read
+from daemon.reminders.phrase_days import Phrase
+from daemon.reminders.phrase_readers import Draft
 from daemon.reminders.time_patterns import (
-    AMOUNT,
-    AMOUNT_TEXT,
+    AMOUNTS,
     AND,
     AT,
     CLOCK_END,
+    COUNT,
     DAY,
     EACH_MONTH,
     END,
@@ -28,7 +26,9 @@ from daemon.reminders.time_patterns import (
     MONTH,
     MONTHLY,
     NAME,
+    NTH_TEXT,
     NUMBER,
+    NUMERALS,
     RANGE,
     SIGN,
     SIGN_LIST,
@@ -45,190 +45,12 @@ from daemon.reminders.time_patterns import (
     any_of,
     compiled,
 )
-from daemon.reminders.time_words import (
-    ADVERBS,
-    AHEAD,
-    CODES,
-    HALF,
-    HOURS,
-    MONTHS,
-    NTH,
-    PARTS,
-    REPETITIONS,
-    SECONDS,
-    WEEKDAY_SIGNS,
-    WEEKDAYS,
-    number_of,
-)
-
-DAY_S = 86_400.0
+from daemon.reminders.time_words import ADVERBS, AHEAD, PARTS
 
 READ_CHARS = 200
 """So many characters of a text are looked at. The longest phrase has about half of them."""
 
-
-@dataclass(kw_only=True)
-class _Draft:
-    """The pieces that were read."""
-
-    rule: dict[str, str] = field(default_factory=dict[str, str])
-    days: Days | None = None
-    repeated: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the day adds to a repetition of some frequency."""
-    weekdays: frozenset[int] = frozenset()
-    part: str = ""
-    clock: tuple[int, int, int] | None = None
-    delay_s: float | None = None
-
-    def phrase(self, end: int) -> Phrase:
-        rule = dict(self.rule)
-        if rule and not any(name.startswith("BY") for name in rule):
-            added = self.repeated.get(rule["FREQ"], "")
-            rule |= dict(part.split("=") for part in added.split(";") if part)
-        if self.part == "noon" and self.clock is None:
-            self.clock = 12, 0, 0
-        found = Phrase(end=end, rule=";".join(map("=".join, rule.items())), days=self.days, delay_s=self.delay_s)
-        if self.clock is None:
-            return found
-        hour, minute, second = self.clock
-        meant = HOURS[self.part].get(hour)
-        if meant is None or minute > 59 or second > 59 or minute < 0:
-            return Phrase(end=end, rule=found.rule, days=self.days, is_broken=True)
-        days = self.days if self.delay_s is None else partial(phrase_days.ahead, round(self.delay_s / DAY_S))
-        time = dt.time(meant % 24, minute, second)
-        return Phrase(end=end, rule=found.rule, days=days, time=time, more_days=meant // 24)
-
-
-# Each reads a piece into a draft.
-
-
-def _every(draft: _Draft, found: re.Match[str]) -> None:
-    named = found.groupdict()
-    unit = (named.get("unit") or "day").lower()
-    draft.part = PARTS.get(unit, "")
-    draft.rule = dict(part.split("=") for part in REPETITIONS.get(unit, "FREQ=DAILY").split(";"))
-    _interval(draft, named.get("number"))
-
-
-def _interval(draft: _Draft, number: str | None) -> None:
-    if number and number_of(number) != 1:
-        draft.rule["INTERVAL"] = str(number_of(number))
-
-
-def _list(draft: _Draft, found: re.Match[str]) -> None:
-    numbers = [_weekday(name) for name in re.findall(f"{NAME}|{SIGN}", found["names"], re.IGNORECASE)]
-    if found["names"] == found.groupdict().get("range"):
-        numbers = [day % 7 for day in range(numbers[0], numbers[-1] + 7 * (numbers[-1] < numbers[0]) + 1)]
-    draft.rule = {"FREQ": "WEEKLY", "BYDAY": ",".join(CODES[day] for day in sorted({*numbers}))}
-    draft.days = partial(phrase_days.weekdays, frozenset(numbers))
-    _interval(draft, found.groupdict().get("number"))
-
-
-def _weekday(name: str) -> int:
-    return WEEKDAY_SIGNS[name] if name in WEEKDAY_SIGNS else WEEKDAYS[name.lower()]
-
-
-def _nth_weekday(draft: _Draft, found: re.Match[str]) -> None:
-    draft.days = phrase_days.any_day
-    draft.rule = {"FREQ": "MONTHLY", "BYDAY": NTH[found["nth"].lower()] + CODES[_weekday(found["name"])]}
-
-
-def _last_day(draft: _Draft, _: re.Match[str]) -> None:
-    draft.rule, draft.days = {"FREQ": "MONTHLY", "BYMONTHDAY": "-1"}, phrase_days.any_day
-
-
-def _every_month(draft: _Draft, found: re.Match[str]) -> None:
-    _of_month(draft, found)
-    draft.rule = {"FREQ": "MONTHLY"}
-
-
-def _ahead(draft: _Draft, found: re.Match[str]) -> None:
-    name = " ".join(found["ahead"].lower().split())
-    draft.days = partial(phrase_days.ahead, AHEAD[name])
-    draft.part = "evening" if name == "tonight" else ""
-
-
-def _named_day(draft: _Draft, found: re.Match[str]) -> None:
-    which = (found["which"] or "").lower()
-    if which == "next" or found["week"] or found["later"]:
-        draft.days = partial(phrase_days.of_week, 1, _weekday(found["name"]))
-        return
-    is_later = which.startswith(("n", "k")) or found["prochain"]
-    _day_of_week(draft, found["name"], phrase_days.after_today if is_later else phrase_days.weekdays)
-
-
-def _signed_day(draft: _Draft, found: re.Match[str]) -> None:
-    if weeks := found["weeks"]:
-        draft.days = partial(phrase_days.of_week, weeks.count("下"), _weekday(found["name"]))
-        return
-    _day_of_week(draft, found["name"], phrase_days.weekdays)
-
-
-def _day_of_week(draft: _Draft, name: str, days: Callable[[frozenset[int], dt.date], Iterable[dt.date]]) -> None:
-    draft.weekdays, draft.repeated = frozenset([_weekday(name)]), {"WEEKLY": f"BYDAY={CODES[_weekday(name)]}"}
-    draft.days = partial(days, draft.weekdays)
-
-
-def _date(draft: _Draft, found: re.Match[str]) -> None:
-    named = found.groupdict()
-    month = MONTHS[found["name"].lower()] if named.get("name") else number_of(found["month"])
-    day, year = number_of(found["day"]), found["year"] or ""
-    draft.days = partial(phrase_days.of_year, month, day, year)
-    draft.repeated = {} if year else {"YEARLY": f"BYMONTH={month};BYMONTHDAY={day}"}
-    if draft.weekdays:
-        draft.days = partial(phrase_days.among, draft.weekdays, draft.days)
-
-
-def _of_month(draft: _Draft, found: re.Match[str]) -> None:
-    day, months = number_of(found["day"]), found.groupdict().get("months")
-    draft.days = partial(phrase_days.of_month, day, None if months is None else months.count("下"))
-    draft.repeated = {"MONTHLY": f"BYMONTHDAY={day}"}
-
-
-def _iso(draft: _Draft, found: re.Match[str]) -> None:
-    draft.days = partial(phrase_days.fixed, found["iso"])
-
-
-def _clock(draft: _Draft, found: re.Match[str]) -> None:
-    named = found.groupdict()
-    draft.clock = number_of(named["hour"]), number_of(named.get("minute") or "0"), int(named.get("second") or 0)
-    if half := named.get("half"):
-        draft.part = f"{half.lower()}m"
-
-
-def _fraction(draft: _Draft, found: re.Match[str]) -> None:
-    minutes = {"half past": 30, "halb": -30, "quarter past": 15, "viertel nach": 15}
-    at = 60 * number_of(found["hour"]) + minutes.get(" ".join(found["how"].lower().split()), -15)
-    draft.clock = (*divmod(at % 1_440, 60), 0)
-
-
-def _chinese_clock(draft: _Draft, found: re.Match[str]) -> None:
-    share = {"半": 30, "一刻": 15, "三刻": 45}.get(found["share"] or "")
-    draft.clock = number_of(found["hour"]), share or number_of(found["minute"] or found["bare"] or "0"), 0
-
-
-def _noon(draft: _Draft, found: re.Match[str]) -> None:
-    draft.part, draft.clock = ("evening", (24, 0, 0)) if found["midnight"] else ("noon", (12, 0, 0))
-
-
-def _part(draft: _Draft, found: re.Match[str]) -> None:
-    draft.part = PARTS[found["part"].lower()]
-
-
-def _delay(draft: _Draft, found: re.Match[str]) -> None:
-    amounts = AMOUNT.findall(found["amounts"])
-    draft.delay_s = sum(_amount(number, half) * SECONDS[unit.lower()] for number, half, unit in amounts)
-    if found.groupdict().get("half"):
-        draft.delay_s += SECONDS[amounts[-1][2].lower()] / 2
-
-
-def _amount(number: str, half: str) -> float:
-    return number_of(number) + 0.5 * bool(half) if number_of(number) >= 0 else 0.5
-
-
-# Patterns and their readers.
-
-_Reader = Callable[[_Draft, re.Match[str]], None]
+_Reader = Callable[[Draft, re.Match[str]], None]
 _Readers = list[tuple[_Reader, re.Pattern[str]]]
 
 
@@ -236,115 +58,180 @@ def _readers(*pairs: tuple[_Reader, str]) -> _Readers:
     return [(reader, compiled(pattern)) for reader, pattern in pairs]
 
 
+_ORDINAL = rf"\d{{1,2}}(?:{TH}|er|\.)?"
+_PM = r"(?: ?(?P<half>[ap])\.?m\b\.?)?"
 _RULES = _readers(
-    (_last_day, rf"(?:on |am )?(?:the |every |le )?(?:last day|letzten tag|dernier jour) {MONTHLY}{END}"),
-    (_last_day, r"每个?月的?(?:最后一[天日]|月?[底末])"),
+    (read.last_day, rf"(?:on |am )?(?:the |every |le )?(?:last day|letzten tag|dernier jour) {MONTHLY}{END}"),
+    (read.last_day, r"每个?月的?(?:最后一[天日]|月?[底末])"),
     (
-        _nth_weekday,
-        rf"(?:on |am )?(?:the |jeden |le |{EVERY} )?(?P<nth>{any_of(NTH)}) (?P<name>{NAME}) {MONTHLY}{END}",
+        read.first_day,
+        rf"(?:on |am )?(?:the |every |le |jeden )?(?:first day|ersten(?: tag)?|premier jour) {MONTHLY}{END}",
     ),
-    (_every_month, rf"(?:on the|the|le|am) {DAY}(?:{TH}|er|\.)? {EACH_MONTH}{END}"),
-    (_every_month, rf"(?:{EVERY} {DAY}(?:{TH}|\.)(?: {MONTHLY})?){END}"),
-    (_every_month, rf"tous les {DAY} du mois{END}"),
-    (_list, rf"(?:on |les )?(?P<names>{RANGE}){END}"),
     (
-        _list,
-        rf"(?:{EVERY} (?:{NUMBER} (?:weeks? on )?|week on )?|tous les |weekly on |wöchentlich am )"
-        rf"(?P<names>{RANGE}|{LIST}){END}",
+        read.nth_weekday,
+        rf"(?:on |am )?(?:the |jeden |le |tous les |{EVERY} )?{NTH_TEXT} (?P<name>{NAME})s? {MONTHLY}{END}",
     ),
-    (_list, rf"(?:on |les )?(?P<names>{LONG_NAME}s(?:{AND}{NAME}s){{0,6}}){END}"),
-    (_list, rf"(?:每逢?个?)?{WEEK}(?P<names>{SIGN_RANGE})(?:每天)?"),
-    (_list, rf"每(?:逢|个)?{WEEK}(?P<names>{SIGN_LIST})"),
-    (_every, rf"{EVERY} (?:{NUMBER} )?(?P<unit>{UNIT}){END}"),
-    (_every, rf"(?:alle|tous les|toutes les) (?:{NUMBER} )?(?P<unit>{UNIT}){END}"),
-    (_every, rf"(?P<unit>{any_of(ADVERBS)})"),
-    (_every, r"(?:每个?)?(?P<unit>工作日)"),
-    (_every, r"每个?(?P<unit>周末|双休日)"),
-    (_every, r"每?(?P<number>隔一?)个?(?P<unit>天|日|周|星期|月|年)"),
-    (_every, rf"每(?P<number>{ZH})?个?(?P<unit>天|日|周|星期|礼拜|月|年|小时|钟头)(?:一次)?"),
-    (_every, r"天天|每(?=[早晚])"),
+    (
+        read.nth_weekday,
+        rf"(?:{EVERY} (?:month|monat|mois)|tous les mois|monthly|monatlich),? (?:on |am )?(?:the |le )?{NTH_TEXT} "
+        rf"(?P<name>{NAME}){END}",
+    ),
+    (read.nth_weekday, rf"每个?月的?(?P<nth>第[一二三四五]|最后一)个?{WEEK}(?P<name>{SIGN})"),
+    (
+        read.month_days,
+        rf"(?:on the|the|le|am) (?P<names>{_ORDINAL}(?:{AND}(?:the |le |den )?{_ORDINAL}){{1,9}}) {EACH_MONTH}{END}",
+    ),
+    (
+        read.month_days,
+        rf"(?:{EVERY} (?:month|monat|mois)|tous les mois|monthly|monatlich),? (?:on the|the|le|am) "
+        rf"(?P<names>{_ORDINAL}(?:{AND}(?:the |le |den )?{_ORDINAL}){{1,9}}){END}",
+    ),
+    (read.month_days, rf"每个?月的?(?P<names>{ZH}[日号]?(?:[、,，和及与]{ZH}[日号]?){{1,9}})(?<=[日号])"),
+    (read.every_month, rf"(?:on the|the|le|am) {DAY}(?:{TH}|er|\.)? {EACH_MONTH}{END}"),
+    (read.every_month, rf"(?:{EVERY} {DAY}(?:{TH}|\.)(?: {MONTHLY})?){END}"),
+    (read.every_month, rf"tous les {DAY} du mois{END}"),
+    (read.every_year, rf"{EVERY} {DAY}(?:{TH}|\.)? (?:of )?(?P<name>{MONTH}){END}"),
+    (read.every_year, rf"{EVERY} (?P<name>{MONTH}) (?:the )?{DAY}{TH}?(?![\d:.]| ?[ap]\.?m){END}"),
+    (read.every_year, rf"tous les {DAY}(?:er)? (?P<name>{MONTH}){END}"),
+    (read.every_weekday, rf"(?:on |les |du )?(?P<names>{RANGE}){END}"),
+    (
+        read.every_weekday,
+        rf"(?:{EVERY} (?:{NUMBER} (?:weeks? on )?|(?P<count>\d{{1,2}}) weeks? on |week on )?|tous les |weekly on |"
+        rf"wöchentlich am )(?P<names>{RANGE}|{LIST}){END}",
+    ),
+    (read.every_weekday, rf"(?:on |les )?(?P<names>{LONG_NAME}s(?:{AND}{NAME}s){{0,6}}){END}"),
+    (read.every_weekday, rf"(?:每逢?个?)?{WEEK}(?P<names>{SIGN_RANGE})(?:每天)?"),
+    (read.every_weekday, rf"每?(?:逢|个)?(?<=[每逢个]){WEEK}(?P<names>{SIGN_LIST})"),
+    (read.every, rf"(?:{EVERY}|alle|tous les|toutes les) {COUNT}?(?P<unit>{UNIT}){END}"),
+    (read.every, rf"(?:{EVERY}|tous les|toutes les) {NUMBER} (?P<unit>{UNIT}){END}"),
+    (read.every, rf"(?P<unit>{any_of(ADVERBS)})"),
+    (read.every, r"(?:每个?)?(?P<unit>工作日)"),
+    (read.every, r"每个?(?P<unit>周末|双休日)"),
+    (read.every, r"每?(?P<number>隔一?)个?(?P<unit>天|日|周|星期|月|年)"),
+    (read.every, rf"每隔?(?P<number>{ZH})?个?(?P<unit>小时|钟头|分钟|刻钟|秒钟|秒)(?:一次)?"),
+    (read.every, r"每隔?(?P<unit>半小时|半个小时|半个钟头)(?:一次)?"),
+    (read.every, rf"每(?P<number>{ZH})?个?(?P<unit>天|日|周|星期|礼拜|月|季度|季|年)(?:一次)?(?!度)"),
+    (read.every, r"每(?P<unit>半年)(?:一次)?"),
+    (read.every, r"天天|每(?=[早晚])"),
 )
 _DAYS = _readers(
-    (_iso, rf"(?P<iso>\d{{4}}-\d\d-\d\d)(?:(?=T\d)|{END})"),
-    (_ahead, rf"(?:the )?(?P<ahead>{any_latin({*AHEAD} - {'this', 'ce'})}){END}"),
-    (_ahead, r"(?P<ahead>this(?= (?:morning|afternoon|evening)\b)|ce(?= (?:soir|matin)\b))"),
-    (_ahead, r"(?P<ahead>今天|今日|明天|明日|大后天|后天|今(?=[早晚])|明(?=[早晚]))"),
+    (read.iso, rf"(?P<iso>\d{{4}}-\d\d-\d\d)(?:(?=T\d)|{END})"),
+    (read.ahead, rf"(?:the )?(?P<ahead>{any_latin({*AHEAD} - {'this', 'ce'})}){END}"),
+    (read.ahead, r"(?P<ahead>this(?= (?:morning|afternoon|evening)\b)|ce(?= (?:soir|matin)\b))"),
+    (read.ahead, r"(?P<ahead>今天|今日|明天|明日|大后天|后天|今(?=[早晚])|明(?=[早晚]))"),
     (
-        _named_day,
+        read.named_day,
         r"(?:on |am )?(?:(?P<which>next|this|this coming|coming|nächste[nrs]?|kommende[nrs]?|diese[nrs]?) )?"
         r"(?P<week>(?:week|woche)(?: on| am)? )?"
-        rf"(?P<name>{NAME})(?:(?P<later> next week| nächste woche)|(?P<prochain> prochain))?{END}",
+        rf"(?P<name>{NAME})(?:(?P<later> next week| nächste woche)|(?P<prochain> prochain))?"
+        rf"(?:{END}|(?=(?:morgen|vormittag|mittag|nachmittag|abend|nacht)\b))",
     ),
-    (_signed_day, rf"(?P<weeks>下{{1,3}}|[这本])?一?个?{WEEK}(?P<name>{SIGN})(?![个次])"),
+    (read.signed_day, rf"(?P<weeks>下{{1,3}}|[这本])?一?个?{WEEK}(?P<name>{SIGN})(?![个次])"),
     (
-        _date,
+        read.weekend,
+        r"(?:on |am |the |le )?(?:(?P<which>next|this|this coming|coming|nächstes|kommendes|dieses|ce) )?"
+        rf"(?:weekend|wochenende|week-end)(?P<prochain> prochain)?{END}",
+    ),
+    (read.weekend, r"(?P<weeks>下{1,3}|[这本])?一?个?(?:周末|双休日)"),
+    (
+        read.day_of_year,
         rf"(?:on |am |le )?(?:the )?{DAY}(?:{TH}|\.|er)? (?:of )?(?P<name>{MONTH})(?:,? (?P<year>\d{{4}}))?"
         rf"(?!:){END}",
     ),
     (
-        _date,
+        read.day_of_year,
         rf"(?:on )?(?P<name>{MONTH}) (?:the )?{DAY}{TH}?(?:,? (?P<year>\d{{4}}))?"
         rf"(?![\d:.]| ?[ap]\.?m){END}",
     ),
-    (_date, rf"(?:am |le )?{DAY}\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}})?(?!\d)"),
-    (_date, rf"(?:(?P<year>\d{{4}}|[今明后])年)?(?P<month>{ZH})月{ZH_DAY}[日号]?"),
-    (_of_month, rf"(?P<months>下{{1,2}}|[这本])一?个?月{ZH_DAY}[日号]?"),
-    (_of_month, rf"{ZH_DAY}[日号](?![线楼])"),
-    (_of_month, rf"(?:on the|the|on) {DAY}{TH}{END}"),
-    (_of_month, rf"am {DAY}\.(?=\s|$)"),
-    (_of_month, rf"le {DAY}(?:er)?(?! ?h){END}"),
+    (read.day_of_year, rf"(?:am |le )?{DAY}\.(?P<month>\d{{1,2}})\.(?P<year>\d{{4}})?(?!\d)"),
+    (read.day_of_year, rf"(?:(?P<year>\d{{4}}|[今明后])年)?(?P<month>{ZH})月{ZH_DAY}[日号]?"),
+    (read.of_month, rf"(?P<months>下{{1,2}}|[这本])一?个?月{ZH_DAY}[日号]"),
+    (read.of_month, rf"{ZH_DAY}[日号](?![线楼])"),
+    (read.of_month, rf"(?:on the|the|on) {DAY}{TH}{END}"),
+    (read.of_month, rf"(?:on )?(?:the )?{DAY}{TH} of (?P<next>next) month{END}"),
+    (
+        read.of_month,
+        rf"(?P<next>next month|nächsten monat|le mois prochain),? (?:on the |am |le ){DAY}(?:{TH}|er|\.)?{END}",
+    ),
+    (read.of_month, r"am {DAY}\.(?=\s|$)".replace("{DAY}", DAY)),
+    (read.of_month, rf"le {DAY}(?:er)?(?! ?h|/){END}"),
+    (read.of_month, rf"le {DAY}(?:er)? du mois (?P<next>prochain){END}"),
+    (read.month_end, rf"(?:at |on )?(?:the )?(?:end|last day) of (?:(?:the|this|(?P<next>next)) )?month{END}"),
+    (read.month_end, rf"(?:am |zum )?(?:monatsende|ende (?:des monats|(?P<next>nächsten) monats)){END}"),
+    (read.month_end, rf"(?:à la )?fin du mois(?P<next> prochain)?{END}"),
+    (read.month_end, r"(?:(?P<next>下)|[这本])?个?月(?:的?最后一[天日]|[底末])"),
 )
 _CLOCKS = _readers(
     (
-        _clock,
+        read.clock,
         rf"(?:{AT} ?)?(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?: ?(?P<half>[ap])\.?m\b\.?| uhr)?"
         rf"{CLOCK_END}",
     ),
-    (_clock, rf"(?:{AT} ?)?(?P<hour>\d{{1,2}}) ?(?P<half>[ap])\.?m\b\.?{CLOCK_END}"),
-    (_clock, rf"(?:{AT} )?{HOUR} (?:uhr(?: (?P<minute>\d\d)(?![\d.:]))?|o['’]clock){END}"),
-    (_clock, rf"(?:{AT} ?)?(?P<hour>\d{{1,2}}) ?h ?(?P<minute>\d\d){CLOCK_END}"),
-    (_clock, rf"(?:à|vers) {HOUR} ?(?:heures?|h)(?: (?P<minute>\d\d|{WORD}))?{END}"),
-    (_clock, rf"{AT} ?(?P<hour>\d{{1,2}})(?!\.\d){END}"),
-    (_clock, rf"{AT} (?P<hour>{WORD})(?: (?P<minute>fifteen|thirty|forty-five))?{END}"),
-    (_fraction, rf"(?:{AT} )?(?P<how>(?:half|quarter) past|quarter to|halb|viertel (?:vor|nach)) {HOUR}{END}"),
-    (_noon, rf"(?:{AT} )?(?:(?P<midnight>midnight|mitternacht|minuit)|noon|midday|midi){END}"),
+    (read.clock, rf"{AT} ?(?P<hour>\d{{1,2}})\.(?P<minute>\d\d)(?: ?(?P<half>[ap])\.?m\b\.?| uhr)?(?!\.){CLOCK_END}"),
+    (read.clock, rf"(?P<hour>\d{{1,2}})\.(?P<minute>\d\d) ?(?:(?P<half>[ap])\.?m\b\.?|uhr){CLOCK_END}"),
+    (read.clock, rf"(?:{AT} ?)?(?P<hour>\d{{1,2}}) ?(?P<half>[ap])\.?m\b\.?{CLOCK_END}"),
+    (read.clock, rf"(?:{AT} )?{HOUR} (?:uhr(?: (?P<minute>\d\d)(?![\d.:]))?|o['’]clock){END}"),
+    (read.clock, rf"(?:{AT} ?)?(?P<hour>\d{{1,2}}) ?h ?(?P<minute>\d\d){CLOCK_END}"),
+    (read.clock, rf"(?:à|vers) {HOUR} ?(?:heures?|h)(?: (?P<minute>\d\d|{WORD}))?{END}"),
+    (read.clock, rf"{AT} ?(?P<hour>\d{{1,2}})(?!\.\d){END}"),
+    (read.clock, rf"{AT} (?P<hour>{WORD})(?: (?P<minute>fifteen|thirty|forty-five))?{END}"),
     (
-        _chinese_clock,
+        read.fraction,
+        rf"(?:{AT} (?P<minutes>\d{{1,2}})|(?:{AT} )?(?P<named>half|(?:a )?quarter|\d{{1,2}}(?= min)|{WORD}))"
+        rf"(?: min(?:utes?)?)? (?P<how>past|to) {HOUR}{_PM}{END}",
+    ),
+    (
+        read.fraction,
+        rf"(?:{AT} )?(?P<minutes>viertel|\d{{1,2}}|{WORD})(?: minuten)? (?P<how>vor|nach) {HOUR}(?: uhr)?{END}",
+    ),
+    (read.fraction, rf"(?:{AT} )?(?P<how>halb|dreiviertel) {HOUR}(?: uhr)?{END}"),
+    (
+        read.fraction,
+        rf"(?:à|vers) (?P<hour>midi|\d{{1,2}}|{WORD})(?: ?h(?:eures?)?)? (?P<how>et|moins) (?:le )?"
+        rf"(?P<minutes>demie?|quart|\d{{1,2}}|{WORD}){END}",
+    ),
+    (read.fraction, rf"(?P<how>差)(?P<minutes>一刻|{ZH}分钟?)(?:到)?(?P<hour>{ZH})点"),
+    (read.fraction, rf"(?P<hour>{ZH})点(?P<how>差)(?P<minutes>一刻|{ZH}分钟?)"),
+    (read.noon, rf"(?:{AT} )?(?:(?P<midnight>midnight|mitternacht|minuit)|noon|midday|midi){END}"),
+    (read.noon, r"(?P<midnight>午夜)"),
+    (
+        read.chinese_clock,
         # A number without 分 may belong to the words behind it: 八点十个人.
         rf"(?P<hour>{ZH})(?:点钟?|时)(?:(?P<share>半|[一三]刻)(?![个小天年月钟])|(?P<minute>{ZH})分(?!钟)|整"
         r"|(?P<bare>[零〇][一-九]|[二三四五]?十[一二三四五六七八九]?|\d\d)(?![\d个人位名份件块元点分号月天年岁本次多:]))?",
     ),
 )
-_LATE_CLOCKS = _readers((_clock, rf"(?P<hour>\d{{1,2}}) ?(?:h|heures?){END}"))
+_LATE_CLOCKS = _readers((read.clock, rf"(?P<hour>\d{{1,2}}) ?(?:h|heures?){END}"))
 """Without a day, ``9h`` is nine hours from now."""
+_LATE_DAYS = _readers((read.days_of_week, rf"(?:(?:on|am|le|les) )?(?P<names>{RANGE}|{NAME}s|{LIST}){END}"))
+"""Days behind a repetition: every two weeks on Monday and Friday, toutes les semaines le lundi."""
 _PARTS = _readers(
-    (_part, rf"(?:in the |at |am |du |this |de l['’])?(?P<part>{any_latin(PARTS)}){END}"),
-    (_part, f"(?P<part>{any_chinese(PARTS)})"),
+    (read.part, rf"(?:in the |at |am |du |this |de l['’])?(?P<part>{any_latin(PARTS)}){END}"),
+    (read.part, f"(?P<part>{any_chinese(PARTS)})"),
 )
 _LATE_PARTS = _readers(
-    (_part, rf"(?:in the |at |du |de l['’])(?P<part>{any_latin(PARTS)}){END}"),
-    (_part, rf"(?P<part>morgens|vormittags|nachmittags|abends|nachts|früh){END}"),
+    (read.part, rf"(?:in the |at |du |de l['’])(?P<part>{any_latin(PARTS)}){END}"),
+    (read.part, rf"(?P<part>morgens|vormittags|nachmittags|abends|nachts|früh){END}"),
 )
 _DELAYS = _readers(
-    (
-        _delay,
-        rf"(?P<amounts>(?:in |dans )(?:{HALF}|{WORD}) ?{any_latin(SECONDS)}|half an hour)"
-        rf"(?P<half> and a half| et demie)?{END}",
-    ),
-    (_delay, rf"(?:in |dans )?(?P<amounts>{AMOUNT_TEXT}(?:(?: and | und | et ){AMOUNT_TEXT}|{AMOUNT_TEXT})*){END}"),
-    (_delay, rf"过?(?P<amounts>{ZH_AMOUNT}(?:[零又]?{ZH_AMOUNT})*)(?:之?后|以后)?"),
+    (read.delay, rf"(?:in |dans )(?P<amounts>{AMOUNTS})(?P<half> and a half| et demie)?(?: from now)?{END}"),
+    (read.delay, rf"(?P<amounts>{NUMERALS})(?: from now| later)?{END}"),
+    (read.delay, rf"(?P<amounts>{AMOUNTS}) from now{END}"),
+    (read.delay, rf"(?P<amounts>half an hour){END}"),
+    (read.hours_and_minutes, rf"dans (?P<hour>\d{{1,2}}) ?h ?(?P<minute>\d\d){CLOCK_END}"),
+    (read.delay, rf"过?(?P<amounts>{ZH_AMOUNT}(?:[零又]?{ZH_AMOUNT})*)(?:之?后|以后)?"),
 )
 _AFTER_CLOCK = compiled(rf"(?:on|am|next|{EVERY}|alle|tous|toutes|today|tomorrow|the day|day after)\b|{LONG_NAME}")
 """How a day or a repetition begins behind a time of day. Other days there belong to the text: 18:30 明天的会议."""
 
 _GAP = re.compile(r"T(?=\d)|[\s,，、的]*")
-_TRADITIONAL, _MEANT = "：週後點兩個號禮時鐘隔過這", ":周后点两个号礼时钟隔过这"
+_TRADITIONAL, _MEANT = "：’週後點兩個號禮時鐘隔過這後", ":'周后点两个号礼时钟隔过这后"
 _CHARACTERS = str.maketrans(_TRADITIONAL, _MEANT)
 
 
 def phrase_of(text: str) -> Phrase:
     """The time or repetition with which ``text`` begins."""
-    said, draft, end, used = text[:READ_CHARS].translate(_CHARACTERS), _Draft(), 0, set[str]()
+    said, draft, end, used = text[:READ_CHARS].translate(_CHARACTERS), Draft(), 0, set[str]()
     while True:
         gap = _GAP.match(said, end)
         best = _longest(said, gap.end() if gap else end, draft, used)
@@ -359,7 +246,7 @@ def phrase_of(text: str) -> Phrase:
     return draft.phrase(end)
 
 
-def _longest(said: str, at: int, draft: _Draft, used: set[str]) -> tuple[str, _Reader, re.Match[str]] | None:
+def _longest(said: str, at: int, draft: Draft, used: set[str]) -> tuple[str, _Reader, re.Match[str]] | None:
     best = None
     for kind, readers in _open(draft, used):
         for reader, pattern in readers:
@@ -368,22 +255,24 @@ def _longest(said: str, at: int, draft: _Draft, used: set[str]) -> tuple[str, _R
                 continue
             if kind in ("rule", "day") and "clock" in used and not _AFTER_CLOCK.match(found[0]):
                 continue
-            if kind == "day" and "day" in used and reader is not _date:
+            if kind == "day" and "day" in used and reader is not read.day_of_year:
                 continue
             best = kind, reader, found
     return best
 
 
-def _open(draft: _Draft, used: set[str]) -> Iterable[tuple[str, _Readers]]:
+def _open(draft: Draft, used: set[str]) -> Iterable[tuple[str, _Readers]]:
     """The kinds of pieces that may follow those that were ``used``."""
     if "delay" in used:
-        if "clock" not in used and draft.delay_s and draft.delay_s % DAY_S == 0:
+        if "clock" not in used and draft.has_whole_days:
             yield "clock", _CLOCKS
         return
     if "rule" not in used:
         yield "rule", _RULES
     if "day" not in used or (draft.weekdays and not draft.rule):
         yield "day", _DAYS
+    if "rule" in used and "day" not in used:
+        yield "day", _LATE_DAYS
     if "clock" not in used:
         yield "clock", _CLOCKS
     if used & {"rule", "day"} and "clock" not in used:

@@ -26,6 +26,8 @@ WEEKDAYS = _numbered(
     ),
     0,
 )
+SHORT_WEEKDAYS = _numbered(("mo lun", "di mar", "mi mer", "do jeu", "fr ven", "sa sam", "so dim"), 0)
+"""Weekdays in German and French calendars. Other words look the same, so a time must follow."""
 WEEKDAY_SIGNS = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6}
 CODES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 """Of RFC 5545."""
@@ -52,12 +54,23 @@ NUMBERS = _named({
         1: "a an one eins ein eine einer einem einen un une",
         2: "two other second zwei zweite zweiten zweites deux",
         3: "three third drei dritte dritten trois",
-        4: "four vier quatre", 5: "five fünf cinq", 6: "six sechs", 7: "seven sieben sept", 8: "eight acht huit",
-        9: "nine neun neuf", 10: "ten zehn dix", 11: "eleven elf onze", 12: "twelve zwölf douze",
-        15: "fifteen fünfzehn quinze", 20: "twenty zwanzig vingt", 30: "thirty dreißig trente", 40: "forty vierzig",
-        45: "forty-five fünfundvierzig", 50: "fifty fünfzig", 60: "sixty sechzig", 90: "ninety neunzig",
+        4: "four fourth vier vierte vierten quatre", 5: "five fünf cinq", 6: "six sechs", 7: "seven sieben sept",
+        8: "eight acht huit", 9: "nine neun neuf", 10: "ten zehn dix", 11: "eleven elf onze", 12: "twelve zwölf douze",
+        13: "thirteen dreizehn treize", 14: "fourteen vierzehn quatorze", 15: "fifteen fünfzehn quinze",
+        16: "sixteen sechzehn seize", 17: "seventeen siebzehn dix-sept", 18: "eighteen achtzehn dix-huit",
+        19: "nineteen neunzehn dix-neuf", 20: "twenty zwanzig vingt", 24: "twenty-four vierundzwanzig vingt-quatre",
+        25: "twenty-five fünfundzwanzig vingt-cinq", 30: "thirty dreißig trente", 40: "forty vierzig quarante",
+        45: "forty-five fünfundvierzig", 50: "fifty fünfzig cinquante", 60: "sixty sechzig soixante",
+        90: "ninety neunzig",
 })  # fmt: skip
-HALF = "half an|half a|einer halben|une demi-?"
+HALF = "half an?|a half|eine[mnr] halben|une? demi-?"
+HALVES = {"anderthalb": 1.5, "eineinhalb": 1.5, "one and a half": 1.5, "zweieinhalb": 2.5, "two and a half": 2.5}
+SPANS = {
+    "a quarter of an hour": 900.0, "a quarter hour": 900.0, "einer viertelstunde": 900.0, "un quart d'heure": 900.0,
+    "three quarters of an hour": 2_700.0, "einer dreiviertelstunde": 2_700.0, "trois quarts d'heure": 2_700.0,
+    "a fortnight": 14 * 86_400.0, "quinze jours": 14 * 86_400.0, "huit jours": 7 * 86_400.0,
+}  # fmt: skip
+"""Lengths that have names. In French, eight days are a week, and fifteen days are two weeks."""
 _SIGNS = "零一二三四五六七八九"
 
 
@@ -80,6 +93,7 @@ def number_of(text: str) -> int:
 
 
 SECONDS = _named({
+    1: "s sec secs second seconds sekunde sekunden seconde secondes 秒钟 秒",
     60: "m min mins minute minutes minuten 分钟 分",
     900: "刻钟",
     3_600: "h hr hrs hour hours std stunde stunden heure heures 小时 钟头",
@@ -87,30 +101,48 @@ SECONDS = _named({
     604_800: "w week weeks woche wochen semaine semaines 周 星期 礼拜",
 })  # fmt: skip
 """Length of a unit."""
+CALENDAR_MONTHS = _named({
+    1: "month months monat monate monaten mois 月",
+    3: "quarter quarters quartal quartale quartalen trimestre trimestres 季度",
+    12: "year years jahr jahre jahren an ans année années 年",
+})  # fmt: skip
+"""Months of a unit whose length the calendar determines."""
 
 REPETITIONS = {
     **_named({
-        "FREQ=HOURLY": "hour hours hourly stunde stunden stündlich heure heures 小时 钟头",
-        "FREQ=DAILY": "day days daily tag tage täglich jour jours 天 日",
+        "FREQ=SECONDLY": "second seconds sec secs sekunde sekunden seconde secondes 秒钟 秒",
+        "FREQ=MINUTELY": "minute minutes min mins m minuten 分钟",
+        "FREQ=MINUTELY;INTERVAL=15": "viertelstunde 刻钟",
+        "FREQ=MINUTELY;INTERVAL=30": "demi-heure demi-heures 半小时 半个小时 半个钟头",
+        "FREQ=HOURLY": "hour hours hr hrs h hourly stunde stunden std stündlich heure heures 小时 钟头",
+        "FREQ=DAILY": "day days d daily tag tage täglich jour jours 天 日",
+        "FREQ=WEEKLY;INTERVAL=2": "fortnight fortnights fortnightly",
         "FREQ=WEEKLY": "week weeks weekly woche wochen wöchentlich semaine semaines 周 星期 礼拜",
         "FREQ=MONTHLY": "month months monthly monat monate monatlich mois 月",
+        "FREQ=MONTHLY;INTERVAL=3": "quarter quarters quarterly quartal quartale vierteljährlich trimestre trimestres "
+        "季度 季",
+        "FREQ=MONTHLY;INTERVAL=6": "halbjahr halbjährlich semestre semestres 半年",
         "FREQ=YEARLY": "year years yearly annually jahr jahre jährlich an ans année 年",
         "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR": "weekday weekdays workday workdays werktag werktags arbeitstag 工作日",
         "FREQ=WEEKLY;BYDAY=SA,SU": "weekend weekends wochenende week-end week-ends 周末 双休日",
     }),
     "jours ouvrés": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+    **dict.fromkeys(("half hour", "half an hour", "halbe stunde"), "FREQ=MINUTELY;INTERVAL=30"),
+    **dict.fromkeys(("quarter hour", "quarter of an hour", "quart d'heure"), "FREQ=MINUTELY;INTERVAL=15"),
+    **dict.fromkeys(("half year", "half a year", "halbe jahr"), "FREQ=MONTHLY;INTERVAL=6"),
 }  # fmt: skip
 """Recurrence rules of RFC 5545."""
 
 ADVERBS = (
     "hourly", "daily", "weekdays", "weekends", "weekly", "monthly", "yearly", "annually", "stündlich", "täglich",
-    "werktags", "wöchentlich", "monatlich", "jährlich",
+    "werktags", "wöchentlich", "monatlich", "jährlich", "quarterly", "fortnightly", "vierteljährlich", "halbjährlich",
 )  # fmt: skip
 """The words that are repetitions alone."""
 
 NTH = _named({
-    "1": "first ersten premier", "2": "second zweiten deuxième", "3": "third dritten troisième",
-    "4": "fourth vierten quatrième", "-1": "last letzten dernier",
+    "1": "first ersten premier 1 第一", "2": "second zweiten deuxième 2 第二", "3": "third dritten troisième 3 第三",
+    "4": "fourth vierten quatrième 4 第四", "5": "fifth fünften cinquième 5 第五",
+    "-1": "last letzten dernier 最后一",
 })  # fmt: skip
 
 PARTS = _named({
@@ -119,7 +151,7 @@ PARTS = _named({
     "noon": "mittag mittags 中午 正午",
     "afternoon": "afternoon afternoons nachmittag nachmittags après-midi 下午",
     "evening": "evening evenings abend abends soir soirs 傍晚 晚上 晚",
-        "night": "night nights nachts 夜里",
+    "night": "night nights nachts nacht 夜里 半夜 深夜",
 })  # fmt: skip
 """Parts of the day."""
 

@@ -91,6 +91,26 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/reminders/reminder_plan.py",
+        "unit/test_reminder_table.py",
+        (
+            "Words of a time that are not understood are no text of a reminder.",
+            "belongs_to_time(phrase, when, said) or",
+            "False or",
+            "test_a_phrase_that_is_not_understood_is_refused_and_never_read_as_another_time",
+        ),
+    ),
+    *mutants_of(
+        "daemon/reminders/phrase_readers.py",
+        "unit/test_reminder_table.py",
+        (
+            "A day of the week is no day of a month: every month on Monday.",
+            'is_broken = is_broken or not (added or "YEARLY" in self.repeated)',
+            "pass",
+            "test_a_phrase_that_is_not_understood_is_refused_and_never_read_as_another_time",
+        ),
+    ),
+    *mutants_of(
         "daemon/reminders/reminder_actions.py",
         _REMINDERS,
         (
@@ -197,7 +217,7 @@ MUTANTS = (
         _TIMES,
         (
             "Two occurrences that a skipped hour puts at the same time are one.",
-            "if found.utc > last:",
+            "if (found.utc - last).total_seconds() >= apart_s:",
             "if True:",
             "test_two_occurrences_that_a_skipped_hour_puts_at_the_same_time_are_one",
         ),
