@@ -120,13 +120,13 @@ def _redis(url: Secret) -> Iterator[ConfigProblem]:
         try:
             sentinel_address(url.reveal())
         except ValueError:
-            yield ConfigProblem("redis.url", f"expected {FORM}, got something else")
+            yield ConfigProblem("redis.url", f"expected {FORM}, got an address of another form")
     elif url and not _is_address(url.reveal(), _names_redis):
         # The address may hold a password, so it is not shown, nor is what the parser says of it.
         yield ConfigProblem(
             "redis.url",
-            "expected redis://[:password@]host[:port][/number], rediss://…, unix:///path or sentinel://… "
-            "(special characters in a password percent-encoded), got something else",
+            "expected redis://[:password@]host[:port][/number], rediss://…, unix:///path or sentinel://…, got an "
+            "address of another form. Percent-encode special characters in the password",
         )
 
 

@@ -113,7 +113,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_done_delete": "Reminder {id} is deleted.",
     "remind_over": "The time for reminder {id} has passed, so the reminder was deleted. Please set a new reminder.",
     "remind_no_id": "This chat has no reminder {id}. To list the reminders in this chat, send /reminders.",
-    "remind_moved": "Reminder {id} changed before your command took effect. List the reminders and try again.",
+    "remind_moved": "Reminder {id} was changed before your command took effect. List the reminders and try again.",
     "remind_group": (
         "In a group, only this bot's administrators can set or change reminders. Message me in a direct "
         "chat, or ask an administrator."

@@ -241,7 +241,7 @@ class FileIntake:
     async def _all(self, turn: Turn, files: list[IncomingFile], *, again: bool) -> None:
         folders = turn.context_of("").folders
         for each in files[FILES_MAX:]:
-            each.fail(f"the file was not fetched, because more than {FILES_MAX} files arrived at once")
+            each.fail(f"the file was not fetched, because more than {FILES_MAX} files arrived together")
         async with self._fetching(turn, again=again) as fetch, anyio.create_task_group() as tg:
             for each in files[:FILES_MAX]:
                 tg.start_soon(self._take, turn, each, folders, fetch)

@@ -235,8 +235,8 @@ function kept(audit) {
   const told = [];
   if (audit && audit.score !== null) told.push(t("{share} of the facts were kept", {share: percent(Math.floor(100 * audit.score) / 100)}));
   if (audit && audit.archive) {
-    const where = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(t(", "));
-    told.push(t("facts found only in the archive: {n} (in messages {where})", {n: count(audit.archive), where}));
+    const numbers = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(t(", "));
+    told.push(t("facts found only in the archive: {n} (in messages {numbers})", {n: count(audit.archive), numbers}));
   }
   if (audit && audit.questions) told.push(t("{correct} of {n} quiz questions answered correctly", {correct: count(audit.correct), n: count(audit.questions)}));
   return told.join(t("; "));

@@ -138,7 +138,7 @@ export default {
   "{message}, summarized in memory": "{message}，已整理进记忆",
   "{message}, summarized in the entry “{title}”": "{message}，已整理进条目“{title}”",
   "{share} of the facts were kept": "保留了 {share} 的事实",
-  "facts found only in the archive: {n} (in messages {where})": "只在归档里的事实：{n} 个（消息 {where}）",
+  "facts found only in the archive: {n} (in messages {numbers})": "只在归档里的事实：{n} 个（消息 {numbers}）",
   "{correct} of {n} quiz questions answered correctly": "{n} 道测验题答对 {correct} 道",
   "; ": "；",
   "Rebuild the prompt": "重新生成提示词",
