@@ -298,13 +298,20 @@ def test_people_are_approved_and_banned_with_the_keyboard(visit: Visit) -> None:
     expect(page.get_by_role("row", name=re.compile("ann.*banned"))).to_be_visible()
 
 
-def test_people_who_wait_are_approved_by_a_button(visit: Visit, millpond: Pond, portal: BlockingPortal) -> None:
-    async def arrived() -> None:
-        async with bus_of(millpond.folder) as bus:
-            await PairingCodes(bus, "bridge").offer(Stranger(id="u-7", name="Otto", session="bridge:u-7"))
+async def arrived(millpond: Pond, sender: str, name: str) -> None:
+    """Somebody writes to the bot, and receives a pairing code."""
+    async with bus_of(millpond.folder) as bus:
+        await PairingCodes(bus, "bridge").offer(Stranger(id=sender, name=name, session=f"bridge:{sender}"))
 
-    portal.call(arrived)
+
+def test_people_who_arrive_are_shown_without_a_reload_and_approved_by_a_button(
+    visit: Visit, millpond: Pond, portal: BlockingPortal
+) -> None:
     page = visit.open("/settings/people")
+    page.get_by_label("Code or ID").fill("half a code")
+
+    portal.call(arrived, millpond, "u-7", "Otto")
+
     waiting = page.get_by_role("region", name="Waiting for approval on bridge")
     expect(waiting.get_by_role("row", name=re.compile("Otto.*u-7"))).to_be_visible()
     assert visit.axe() == []
@@ -313,6 +320,33 @@ def test_people_who_wait_are_approved_by_a_button(visit: Visit, millpond: Pond, 
 
     expect(page.get_by_role("row", name=re.compile("Otto.*u-7.*approved"))).to_be_visible()
     expect(waiting).to_be_hidden()
+    expect(page.get_by_label("Code or ID")).to_have_value("half a code")
+
+
+HIDE = """() => {
+  Object.defineProperty(document, "hidden", {configurable: true, get: () => window.away});
+  window.away = true;
+}"""
+"""Lets the page believe that its tab is hidden."""
+
+
+def test_a_hidden_list_of_people_asks_for_nothing_and_is_read_when_it_is_shown(
+    visit: Visit, millpond: Pond, portal: BlockingPortal
+) -> None:
+    page = visit.page
+    page.clock.install()
+    visit.open("/settings/people")
+    expect(page.get_by_label("Code or ID")).to_be_visible()
+    page.evaluate(HIDE)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/people" in request.url else None)
+    portal.call(arrived, millpond, "u-8", "Ida")
+
+    page.clock.run_for(60_000)
+    assert asked == []
+    page.evaluate("() => { window.away = false; document.dispatchEvent(new Event('visibilitychange')); }")
+
+    expect(page.get_by_role("row", name=re.compile("Ida.*u-8"))).to_be_visible()
 
 
 def test_telegram_is_connected_and_its_owner_found(

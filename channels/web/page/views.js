@@ -51,6 +51,18 @@ export class View extends HTMLElement {
   }
 }
 
+/** Call `read` every `ms` and when the page becomes visible again, while the page is visible and contains `holder`. */
+export function refresh(holder, ms, read) {
+  const controller = new AbortController();
+  const look = () => {
+    if (!holder.isConnected) controller.abort();
+    else if (!document.hidden) read();
+  };
+  const timer = setInterval(look, ms);
+  controller.signal.addEventListener("abort", () => clearInterval(timer));
+  document.addEventListener("visibilitychange", look, {signal: controller.signal});
+}
+
 /** A button that is disabled while its `action` runs. Errors are shown as a toast. */
 export function press(label, action, {kind = "", ...more} = {}) {
   const button = h("button.button", {type: "button", class: kind, ...more}, label);
