@@ -95,7 +95,7 @@ _CONSOLIDATED = f"{_MEMORY},lock,undigested,segments,shelved,clearing"
 RIGHTS: Mapping[str, Rights] = {
     "web": Rights(
         reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,poller,"
-        "leader,ended",
+        "leader,ended,approval",
         writes=f"{_PUBLISHED},dead,out,log,grew,unsettled,restoring,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,"
         "audit,usage,labels",
         hears="events:*,commands,nudges,rulings",

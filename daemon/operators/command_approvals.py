@@ -62,6 +62,14 @@ class Approvals:
         status, call = await self._bus.run(DECIDE, [self._bus.keys.approval(approval_id)], [bot, verdict, by, at])
         return status.decode(), call.decode()
 
+    async def left_s(self, approval_id: str, *, bot: str) -> float:
+        """How long a command of ``bot`` can still be decided; 0 if it does not wait."""
+        state, whose, ends = await self._bus.call("HMGET", self._bus.keys.approval(approval_id), "state", "bot", "ends")
+        if state != b"waiting" or whose.decode() != bot:
+            return 0.0
+        seconds, micros = await self._bus.call("TIME")
+        return max(0.0, int(ends) / 1000 - int(seconds) - int(micros) / 1_000_000)
+
 
 def approval_id_of(call: str, command: str) -> str:
     """The ID of the approval of a call's command; the same whenever the call is repeated."""

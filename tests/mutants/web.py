@@ -52,6 +52,28 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "channels/web/session/approval_endpoints.py",
+        "integration/test_web_choices.py",
+        (
+            "Only an administrator sees the commands that wait.",
+            "await self._waiting() if self._may(request) else []",
+            "await self._waiting()",
+            "test_commands_of_all_conversations_wait_in_one_list_for_an_administrator",
+        ),
+        (
+            "Only an administrator decides about a command.",
+            "if not self._may(request):",
+            "if not approval_id:",
+            "test_commands_of_all_conversations_wait_in_one_list_for_an_administrator",
+        ),
+        (
+            "A command of another conversation is decided in one of the operator's own.",
+            "if key.channel == own:",
+            "if key:",
+            "test_commands_of_all_conversations_wait_in_one_list_for_an_administrator",
+        ),
+    ),
+    *mutants_of(
         "channels/web/static.py",
         _GUARD_TESTS,
         (

@@ -1,6 +1,7 @@
 """Questions of the bot with buttons: by mouse and keyboard, in two tabs, after a reload, and answered twice."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -117,3 +118,34 @@ def test_whoever_may_not_answer_is_told_and_the_buttons_stay(chat: Page, visit: 
     expect(chat.get_by_text("You are not allowed to use this button.")).to_be_visible()
     expect(choices(chat).last).to_be_enabled()
     expect(choices(chat).last).to_be_focused()
+
+
+def test_a_command_of_another_conversation_is_decided_in_one_place_by_whoever_may(
+    chat: Page, visit: Visit, millpond: Pond, browser: Browser
+) -> None:
+    millpond.daemon.post("heron", "Please run it.", user="operator")
+    waits = chat.get_by_role("link", name="1 command waits for approval").first
+    expect(waits).to_be_visible()
+
+    waits.click()
+    chat.get_by_role("link", name="Approvals").click()
+    card = chat.get_by_role("article")
+    expect(card.get_by_role("link", name="heron")).to_be_visible()
+    expect(card).to_contain_text("rm heron.txt")
+    assert visit.axe() == []
+    visit.shoot("approvals")
+    with visiting(browser, millpond.url, phone=True, dark=True, locale="zh-CN") as other:
+        log_in(other, millpond)
+        other.open("/system/approvals")
+        expect(other.page.get_by_role("article")).to_contain_text("rm heron.txt")
+        other.shoot("approvals-phone-dark-chinese")
+        card.get_by_role("button", name="Deny").focus()
+        chat.keyboard.press("Enter")
+        expect(chat.get_by_text("No commands are waiting for approval")).to_be_visible()
+        expect(other.page.get_by_text("没有等待批准的命令")).to_be_visible()
+
+    expect(chat.get_by_role("link", name="waits for approval")).to_have_count(0)
+    visit.open("/s/web%3Aheron")
+    expect(chat.locator("article.assistant").last).to_contain_text("It was not run.")
+    visit.open("/system/audit")
+    expect(chat.get_by_role("row", name=re.compile("web:operator.*exec.deny.*done"))).to_be_visible()

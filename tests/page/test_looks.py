@@ -29,6 +29,7 @@ PLACES = {
     "search": f"/memory/{SCOPE}?tab=search&q=heron",
     "forget": f"/memory/{SCOPE}?tab=forget",
     "system": "/system",
+    "approvals": "/system/approvals",
     "rates": "/system/history",
     "rates-day": "/system/history?period=day",
     "queue": "/system/queues",

@@ -13,8 +13,9 @@ from channels.web.error_response import problem
 from channels.web.message_endpoints import FILES_MAX
 from channels.web.request_params import decoded, json_response, limit_of
 from channels.web.site import Site
+from daemon.access import is_listed
 from daemon.clock import Clock
-from daemon.config import transcription_of
+from daemon.config import BotConfig, transcription_of
 from daemon.memory.memory_merge import home_of
 from daemon.operators import OperatorAudit, short_id
 from daemon.scope import person_scope
@@ -84,7 +85,8 @@ class Login:
     async def me(self, request: Request) -> Response:
         """The current operator, and the channel, bot and version of this site.
 
-        ``files`` gives the limits of the files that a message may have, and whether voice messages are transcribed.
+        ``approves`` tells whether the operator may approve commands that wait for it. ``files`` gives the limits of
+        the files that a message may have, and whether voice messages are transcribed.
         ``?language=`` selects the language of the commands' descriptions, by default the language of the bot.
         """
         operator: Operator = request.scope["operator"]
@@ -99,6 +101,7 @@ class Login:
                 "memory": await self._memory(operator),
                 "channel": site.name,
                 "bot": site.config.bot,
+                "approves": bot is not None and may_approve(site, bot, operator.person),
                 "offline": bot is not None and bot.model.offline,
                 "address": site.address,
                 "files": {
@@ -123,6 +126,11 @@ class Login:
         """The actions of operators, the newest first."""
         deeds = await self._audit.newest(limit=limit_of(request))
         return json_response({"audit": [msgspec.to_builtins(deed) for deed in deeds]})
+
+
+def may_approve(site: Site, bot: BotConfig, person: str) -> bool:
+    """Whether commands of ``bot`` wait for approval, which an operator may give; with the token alone nobody may."""
+    return bot.exec.approval and bool(person) and is_listed(bot, channel=site.name, sender=person)
 
 
 class LoginAttempts:

@@ -117,6 +117,7 @@ async function meet() {
     return;
   }
   sessions.me = me;
+  if (me.approves) import("/page/approvals.js").then(({watch}) => watch(), console.warn);
   if (main.firstElementChild && "me" in main.firstElementChild) main.firstElementChild.me = me;
   fill(document.getElementById("foot"),
     h("span.foot-bot", {title: me.address}, `${me.bot} · ${me.channel}`),

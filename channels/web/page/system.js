@@ -3,6 +3,7 @@
 import {Stream, get, post, query} from "/page/api.js";
 import {count, empty, fill, h, toast, when} from "/page/dom.js";
 import {parts, t, term} from "/page/words.js";
+import {showApprovals} from "/page/approvals.js";
 import {showLogs} from "/page/logs.js";
 import {QUEUES, showQueue, textOf, toLogs, toQueue} from "/page/queues.js";
 import {showRates} from "/page/rates.js";
@@ -10,7 +11,7 @@ import {showUsage} from "/page/usage.js";
 import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js";
 
 const TABS = {
-  overview: t("Overview"), history: t("History"), queues: t("Queues"), dead: t("Dead letters"), unknown: t("Unknown delivery status"),
+  overview: t("Overview"), approvals: t("Approvals"), history: t("History"), queues: t("Queues"), dead: t("Dead letters"), unknown: t("Unknown delivery status"),
   logs: t("Trace and log"), usage: t("Usage"), audit: t("Audit"),
 };
 const LIMIT = 200;
@@ -28,6 +29,7 @@ export class System extends View {
     fill(this, h("div.page", null, h("h1", null, t("System")),
       tabs(t("System"), Object.entries(TABS).map(([name, label]) => [name === "overview" ? "/system" : `/system/${name}`, label, name === tab])), this.body));
     if (tab === "dead") this.showDead();
+    else if (tab === "approvals") showApprovals(this.body, this.live.signal);
     else if (tab === "history") showRates(this, this.body, this.live.signal);
     else if (tab === "queues") showQueue(this, this.body);
     else if (tab === "logs") showLogs(this, this.body);

@@ -72,4 +72,12 @@ export default {
   "Searched files:": "已搜索的文件：",
   "No log file was found on this server.": "在此页面所在的主机上没有找到日志文件。",
   "Processes that were started without a terminal write their logs to standard error. This output is usually collected in the systemd journal or the container log. To find the log lines of such a process, run one of these commands:": "不在终端中启动的进程把日志写到标准错误，例如 systemd 的日志或容器的日志。要查找这些行，请运行以下命令之一：",
+  "Approvals": "批准",
+  "{n} commands wait for approval": "{n} 条命令等待批准",
+  "No commands are waiting for approval": "没有等待批准的命令",
+  "If a bot's commands must be approved, each command that waits for approval is shown here, from all conversations.": "如果机器人的命令需要批准，所有对话中等待批准的命令都显示在这里。",
+  "Asked at {time}. Expires at {until}.": "请求时间：{time}；有效期至：{until}。",
+  "Deny": "拒绝",
+  "Your decision was sent to the bot.": "你的决定已发送给机器人。",
+  "This command has already been decided.": "这条命令已有决定。",
 };

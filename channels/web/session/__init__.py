@@ -1,4 +1,4 @@
-"""Shows and changes sessions for the page: the list, the prompt, the timeline, files and traces.
+"""Shows and changes sessions for the page: the list, the prompt, the timeline, files, approvals and traces.
 
 Public: ``session_routes`` lists the addresses, ``SessionList`` is the list of sessions.
 Begin with ``session_endpoints``, and ``timeline`` for search and traces.
@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from channels.web.access import Only
 from channels.web.message_endpoints import MessageEndpoints
+from channels.web.session.approval_endpoints import ApprovalEndpoints
 from channels.web.session.choice_endpoint import ChoiceEndpoint
 from channels.web.session.reminder_endpoints import ReminderEndpoints
 from channels.web.session.session_endpoints import Branching, PendingEndpoint, PromptEndpoints, SessionEndpoints
@@ -30,7 +31,7 @@ def session_routes(site: Site, messages: MessageEndpoints, only: Only) -> list[R
         TraceEndpoints(site),
         SessionFiles(site, messages),
     )
-    changing, waiting = SessionEndpoints(site), PendingEndpoint(site)
+    changing, waiting, approvals = SessionEndpoints(site), PendingEndpoint(site), ApprovalEndpoints(site, messages)
     return [
         Route(f"{OF_SESSION}/context", only(filled.context)),
         Route(f"{OF_SESSION}/prompt", only(filled.prompt)),
@@ -49,6 +50,8 @@ def session_routes(site: Site, messages: MessageEndpoints, only: Only) -> list[R
         Route(f"{OF_SESSION}/file", only(files.read)),
         Route(f"{OF_SESSION}/file", only(files.upload), methods=["POST"]),
         Route("/api/trace/{name:path}", only(turns.trace)),
+        Route("/api/approvals", only(approvals.read)),
+        Route("/api/approvals/{id}", only(approvals.decide), methods=["POST"]),
         Route(f"{OF_SESSION}/choice", only(ChoiceEndpoint(site, messages).choose), methods=["POST"]),
         Route(f"{OF_SESSION}/branch", only(Branching(site).branch), methods=["POST"]),
         Route(f"{OF_SESSION}/join", only(changing.join), methods=["POST"]),

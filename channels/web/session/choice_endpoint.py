@@ -23,7 +23,7 @@ FORM = 'The body must be {"notice": "…", "command": "…"}, with the notice an
 OLD = "This button belongs to an older question and no longer works."
 NOT_YOURS = "You are not allowed to use this button."
 
-_decode = msgspec.json.Decoder(Notice).decode
+decode_notice = msgspec.json.Decoder(Notice).decode
 
 
 class _Choice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,7 +63,7 @@ class ChoiceEndpoint:
         found: Any = await self._bus.call("XRANGE", key, at, at)
         for _, fields in found:
             try:
-                notice = _decode(dict(pairs(fields))[b"notice"])
+                notice = decode_notice(dict(pairs(fields))[b"notice"])
             except UNREADABLE:
                 continue
             return next((each for each in notice.choices if each.command == wanted.command), None)
