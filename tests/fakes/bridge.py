@@ -129,6 +129,8 @@ class Bridge:
                 return Response("<!doctype html>", status, media_type="text/html")
             case Cut(delivered=False):
                 return Response(headers=CUT)
+            case Hang(delivered=False):
+                await anyio.sleep_forever()
             case _:
                 answer = act()
         if isinstance(fault, Cut):
