@@ -102,7 +102,7 @@ class MessageSender:
         fields = {"chat_id": target.fields["chat_id"], "message_id": message_id, **keyboard_of(part)}
         forms = [form for form in await _parsed(forms_of, part.text) if self._rich or not form.rich]
         if not forms:
-            raise SendRejected("the text is too long for a message that the server accepts")
+            raise SendRejected("the text is longer than the server accepts in one message")
         try:
             await self._first_taken(forms, ("editMessageText", "editMessageText"), fields, deadline)
         except Rejected as no:

@@ -143,8 +143,8 @@ class Failovers:
                         "message.lost",
                         session=message.session,
                         message_id=message.message_id,
-                        reason="this message was lost when Redis switched to another master; the sender must send "
-                        "the message again",
+                        reason="this message was lost when Redis switched to another master; the sender must send it "
+                        "again",
                     )
 
     async def _keep(self, message: _Message) -> None:

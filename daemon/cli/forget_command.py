@@ -65,7 +65,7 @@ def forget_memory(
     A memory's data consists of the memory itself, its history, notes, conversations and files.
     """
     if only and not what:
-        raise click.UsageError("--only can be used only together with WHAT, because --only selects matches of WHAT")
+        raise click.UsageError("--only requires WHAT, because it selects matches of WHAT")
     meant = with_process(ctx, lambda process: _memory(ctx, process, name, what), makes=False)
     _forget(ctx, meant, what=what, only=only, yes=yes, as_json=as_json)
 
@@ -78,9 +78,9 @@ def forget_memory(
 def forget_person(ctx: click.Context, person: str, *, yes: bool, as_json: bool) -> None:
     """Delete a person's memory, conversations, files, messages in groups, and name in the usage records.
 
-    PERSON is `<channel>:<sender>`, as shown by `/whoami`, or a person's scope. Statements that other people made about
-    the person in groups are kept, and so is memory made from such statements. To delete such statements, use `millpond
-    memory forget GROUP WHAT`.
+    PERSON is `<channel>:<sender>`, as shown by `/whoami`, or a person's scope. The command keeps statements that
+    other people made about the person in groups, and memory that came from these statements. To delete such
+    statements, use `millpond memory forget GROUP WHAT`.
     """
     meant = with_process(ctx, lambda process: _person(ctx, process, person), makes=False)
     _forget(ctx, meant, yes=yes, as_json=as_json)

@@ -126,7 +126,7 @@ if TYPE_CHECKING:
 @click.option(
     "--pair/--no-pair",
     default=None,
-    help="Wait until you identify yourself as the owner in a chat with the bot. Default: on a terminal.",
+    help="Wait until you identify yourself as the owner in a chat with the bot. Default: only in a terminal.",
 )
 @click.option("--access", type=click.Choice(["pairing", "private", "open"]), help="People who may talk to the bot.")
 @click.option(

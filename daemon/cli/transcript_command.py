@@ -24,7 +24,7 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 @click.group()
 def transcript() -> None:
-    """Show all messages of conversations, from the first message on, including archived messages.
+    """Show all messages of a conversation, including archived messages.
 
     NAME is a transcript, as shown by `transcript list SESSION`, or the path of a transcript file. With SESSION, all
     messages in the session are shown.
@@ -177,11 +177,11 @@ def _end(reasons: "Sequence[str]") -> None:
 def search(  # noqa: PLR0913 - the options of the command
     ctx: click.Context, *, text: str, name: str | None, scope: str | None, limit: int, reads_all: bool, as_json: bool
 ) -> None:
-    """Search all stored messages for those that contain every word of TEXT, ignoring case.
+    """Find all stored messages that contain every word of TEXT, ignoring case.
 
     The results are ordered by the last activity of their sessions. Words are also found inside longer words, because
-    Chinese has no spaces between words. If the search index contains all messages of a session, the index is used to
-    search the archived messages of the session. The index does not contain tool calls or long tool results.
+    Chinese has no spaces between words. If the search index contains all messages of a session, it is used to search
+    the session's archived messages. The index does not contain tool calls or long tool results.
     """
     if not text.split():
         raise click.UsageError("TEXT contains no word to search for")

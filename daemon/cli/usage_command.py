@@ -39,7 +39,7 @@ def usage(ctx: click.Context, *, by: str, days: int, as_json: bool) -> None:
 
     Days are listed in chronological order. Other rows are sorted by the number of tokens, highest first.
     "estimated" is the number of calls whose tokens Millpond counted because the provider did not report them.
-    "share" is the share of cached tokens in the input of calls whose provider reports cached tokens.
+    "share" is the percentage of input tokens that were cached, for calls whose provider reports cached tokens.
     """
     from daemon.clock import SystemClock
     from daemon.usage import UsageBook, last_days

@@ -70,7 +70,7 @@ def connect_of(kind: type[PushConfig]) -> str:
     tag = str(kind.__struct_config__.tag)
     found = adapter(tag)
     if found is None:
-        raise ConfigError(f"no installed package provides the channel type {tag!r} any more")
+        raise ConfigError(f"no installed package provides the channel type {tag!r} anymore")
     return found.connect
 
 

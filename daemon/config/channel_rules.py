@@ -36,7 +36,7 @@ def telegram_findings(config: Config) -> Iterator[ConfigProblem]:
         bot = (channel.base_url.rstrip("/"), channel.token.reveal())
         if channel.token and (other := tokens.setdefault(bot, name)) != name:
             text = (
-                f"the bot token is also used by channels.{other}, but only one of the two channels would receive "
+                f"the bot token is also used by channels.{other}, so only one of the two channels would receive "
                 "messages. Use another bot's token"
             )
             yield ConfigProblem(f"{path}.token", text, (f"{path}.token_file",))

@@ -153,7 +153,7 @@ class _Look:
             first = self._base + len(self._taken.log)
             text = (
                 f"messages {first} to {self._head - 1} are missing from the session's log, so the bot cannot answer. "
-                "A backup may contain these messages"
+                "A backup may still contain these messages"
             )
             lost = LogEntry(time="", turn=first, tokens=0, wire=_wire(LOST))
             what = f"add the text {LOST} for each missing message"

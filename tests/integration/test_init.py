@@ -460,7 +460,7 @@ def test_another_program_that_reads_the_bot_s_messages_is_said(place: Place, tel
     done = place("init", "--offline", "--pair", *at(telegram))
 
     assert done.returncode == 1
-    assert "a webhook is set for it" in done.stderr
+    assert "the bot has a webhook" in done.stderr
     assert place.files() == {}
 
 

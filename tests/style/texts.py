@@ -46,6 +46,8 @@ CODE = re.compile(
     r"\\[sdwb(\[.]|\(\?|^(SELECT|FROM|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w ?\| ?\w"
 )
 
+FORMAT = re.compile(r"\{(\w+)[:!][^{}]*\}")  # a placeholder with the format of its value
+
 
 class Sentence(NamedTuple):
     kind: str  # one of ``KINDS``
@@ -182,7 +184,7 @@ def of_python(kind: str, path: str, text: str) -> Iterator[Sentence]:
             skipped.update(node.args)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
-        said = _said(node) if node not in skipped else ""
+        said = FORMAT.sub(r"{\1}", _said(node)) if node not in skipped else ""
         if len(re.findall(r"[A-Za-z']{2,}", said)) >= 3 and re.search(r"[a-z] [a-z]", said) and not CODE.search(said):
             ends = END if node in helping else LINE_END
             context = said if kind == "bot" else _around(node, said, parents)
@@ -291,7 +293,10 @@ def of_script(kind: str, path: str, text: str, line: int = 1) -> Iterator[Senten
         words = re.findall(r"[A-Za-z']{2,}", said)
         is_text = len(words) > 1 and {*words} != {"value"} and " " in said and not NO_TEXT.search(said)
         if is_label or is_text:
-            yield from split(kind, path, here, said, context=f"{Path(path).stem} › {said}")
+            start, end = text.rfind("\n", 0, token.start()) + 1, text.find("\n", token.end())
+            beside = re.findall(r'\bt\("((?:\\.|[^"\\])+)"', text[start:end]) if quoted[0] != "`" else []
+            around = [Path(path).stem, *(beside if said in beside else [said])]
+            yield from split(kind, path, here, said, context=" › ".join(around))
 
 
 def of_html(kind: str, path: str, text: str) -> Iterator[Sentence]:

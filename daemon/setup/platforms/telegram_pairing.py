@@ -230,7 +230,7 @@ async def _asked(api: BotApi) -> list[dict[str, Any]] | None:
         if error.code != CONFLICT:
             raise
         raise TelegramSaysNo(
-            "another program reads this bot's messages, or a webhook is set for it. Stop that "
+            "another program reads this bot's messages, or the bot has a webhook. Stop that "
             "program (another Millpond, nanobot, OpenClaw …) and try again, or identify yourself with --owner ID.",
             code=CONFLICT,
         ) from error

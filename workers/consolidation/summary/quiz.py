@@ -50,7 +50,7 @@ COMPARE = """## Answers
 {answers}
 
 ## What to Do
-Compare each given answer with the right answer, in order. A given answer is correct if its meaning equals that of the \
+Compare each given answer with the right answer, in order. A given answer is correct if it means the same as the \
 right answer, even in other words or in another language."""
 
 ANSWER_MAX_CHARS = 100_000
