@@ -1,11 +1,13 @@
-"""Messages that a bot sent to a platform, by the platform's IDs: whether a person's reaction is to one of them.
+"""Messages that a bot sent to a platform, by the platform's IDs: people react to them, and press their buttons.
 
 Key ``seen`` of the chat, with the ID ``posted:<platform's ID>``: the ID of the reply, in the form that other values of
 ``seen`` have. The text stays in the log alone.
 """
 
+import msgspec
 import structlog
 
+from channels.arrival import Arrival
 from daemon.bus import Bus
 from daemon.errors import BusError, brief
 from daemon.events import Reply
@@ -45,6 +47,18 @@ class PostedMessages:
         """
         found: bytes | None = await self._bus.call("GET", self._key(chat, platform_id))
         return (found or b"").decode(errors="replace").removeprefix(_NO_CORRELATION)
+
+    async def placed(self, arrival: Arrival) -> Arrival:
+        """``arrival``, a press of a message's button, in the thread of the question, if the thread is known.
+
+        Telegram does not state the thread of a message that the bot cannot access any more. If a thread is deleted, its
+        question stands in the chat.
+
+        Raises:
+            BusUnavailable: Redis is away.
+        """
+        session = (await self.reply_of(arrival.chat, arrival.id)).rpartition("#")[0]
+        return msgspec.structs.replace(arrival, thread=SessionKey.parse(session).thread) if session else arrival
 
     def _key(self, chat: str, platform_id: str) -> str:
         # Threads share the key: most platforms do not state the thread of a message that was marked.

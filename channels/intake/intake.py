@@ -106,7 +106,8 @@ class Intake:
 
     async def press(self, press: Press) -> str:
         """See ``channels.base.Intake``."""
-        arrival, correlation, language = cleaned(press.arrival), secrets.token_hex(8), self._bot.language
+        arrival = await self._reactions.posted.placed(cleaned(press.arrival))
+        correlation, language = secrets.token_hex(8), self._bot.language
         session, command = session_of(self._name, arrival), command_of(arrival.text)
         if session is None or not command:
             return say("choice_old", language)

@@ -39,12 +39,12 @@ class Reactions:
 
     def __init__(self, bus: Bus, channel: str) -> None:
         self._bus = bus
-        self._posted = PostedMessages(bus, channel)
+        self.posted = PostedMessages(bus, channel)
         self._reader = SessionReader(bus)
 
     async def keep(self, arrival: Arrival, *, at: str) -> bool:
         """Keep a reaction, if it is to a message of the bot's and not known yet; whether it was kept."""
-        reply = await self._posted.reply_of(arrival.chat, arrival.id)
+        reply = await self.posted.reply_of(arrival.chat, arrival.id)
         session, _, turn = reply.rpartition("#")
         if not session:
             return False
@@ -65,7 +65,7 @@ class Reactions:
 
     async def forget(self, arrival: Arrival) -> bool:
         """Forget a reaction that was removed, or all of them; whether there was one that the bot has not read."""
-        session = (await self._posted.reply_of(arrival.chat, arrival.id)).rpartition("#")[0]
+        session = (await self.posted.reply_of(arrival.chat, arrival.id)).rpartition("#")[0]
         if not session:
             return False
         emoji = "" if arrival.reaction == ALL_REACTIONS else arrival.reaction

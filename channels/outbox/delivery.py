@@ -50,12 +50,12 @@ class Means(msgspec.Struct, frozen=True, kw_only=True):
     showing: LiveDisplay
     limit: SharedTimeout
     """Of sending one part."""
-    posted: PostedMessages | None = None
-    """Remembers sent messages, if reactions to them are of interest."""
+    posted: PostedMessages
+    hears_reactions: bool
 
     async def note_posted(self, reply: Reply, platform_id: str) -> None:
-        """Remember a message that was sent."""
-        if self.posted is not None:
+        """Remember a message that was sent, if people may react to it or press its buttons."""
+        if self.hears_reactions or reply.choices:
             await self.posted.note(reply, platform_id)
 
 

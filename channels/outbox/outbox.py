@@ -90,7 +90,8 @@ class Outbox:
             pace=pace,
             showing=self.showing,
             limit=SharedTimeout(config.send_timeout_s),
-            posted=PostedMessages(process.bus, channel.name) if config.hear_reactions else None,
+            posted=PostedMessages(process.bus, channel.name),
+            hears_reactions=config.hear_reactions,
         )
         self._dispatchers = [
             Dispatcher(process, means, partition=partition, feed=self._feed)

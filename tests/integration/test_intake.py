@@ -17,10 +17,11 @@ from channels.arrival import Press
 from channels.base import Channel
 from channels.intake import Intake, group_messages
 from channels.intake.group_messages import IN_A_ROW, KEPT_CHARS, KEPT_MAX
+from channels.posted_messages import PostedMessages
 from daemon.access import Access, PairingCodes, access_list, pairing_codes
 from daemon.config import AccessConfig
 from daemon.errors import BusUnavailable
-from daemon.events import Attachment, Inbound, Quote
+from daemon.events import Attachment, Inbound, Quote, Reply
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus
@@ -414,6 +415,18 @@ async def test_a_pressed_button_is_its_command_once_and_nothing_for_whoever_may_
 
     assert all(says in text if says else text == "" for text in found)
     assert [inbound.text for inbound in (await accepted(process.bus))[before:]] == [command] * accepted_again
+
+
+async def test_a_press_belongs_to_the_thread_of_its_question(process: Process) -> None:
+    """Telegram does not state the thread of a message that is inaccessible by now, nor has a deleted thread one."""
+    intake = intake_of(with_channel(process, admins=[f"{NAME}:ann"]))
+    session = str(SessionKey(channel=NAME, chat=GROUP, thread="77"))
+    question = Reply(id=f"{session}#job-1", session=session, turn=0, text="Sure?", correlation="c")
+    await PostedMessages(process.bus, NAME).note(question, "q1")
+
+    assert not await intake.press(Press(arrival=an_arrival("/deny 0badc0de", chat=GROUP, id="q1"), who=""))
+
+    assert (await accepted(process.bus))[-1].session == SessionKey.parse(session)
 
 
 @each_row("groups, fails, says", [("off", False, "not allowed"), ("mention", False, ""), ("mention", True, "error")])

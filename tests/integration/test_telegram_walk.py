@@ -551,6 +551,22 @@ async def test_a_button_works_once_and_that_of_an_older_list_not_at_all(
     assert sum("I am deleting the text" in text for text in ann.texts()) == 1
 
 
+async def test_a_press_on_a_message_that_is_inaccessible_belongs_to_the_topic_of_the_question(
+    process: Process, telegram: FakeTelegram
+) -> None:
+    """Telegram states neither the topic nor the buttons of such a message."""
+    forum, ann = telegram.group(forum=True), telegram.person("Ann")
+    async with walking(process, telegram, bot=BotConfig(admins=(f"{NAME}:{ann.id}",))) as walk:
+        forum.say("@pond_bot the heron is grey", by=ann, thread=5)
+        await walk.answered(forum, "echo: the heron is grey", thread=5)
+        forum.say("@pond_bot /forget heron", by=ann, thread=5)
+        asked = await walk.answered(forum, "cannot be restored", thread=5)
+        forum.press(asked, "Delete 1", by=ann, accessible=False)
+        await walk.answered(forum, "I am deleting the text", thread=5)
+
+    assert forum.texts(thread=0) == []
+
+
 async def test_two_chats_are_asked_whether_they_are_to_be_linked(process: Process, telegram: FakeTelegram) -> None:
     ann, bob = telegram.direct(telegram.person("Ann")), telegram.direct(telegram.person("Bob_*x*"))
     async with walking(process, telegram) as walk:

@@ -78,6 +78,16 @@ MUTANTS = (
     ),
     *mutants_of(
         "channels/intake/intake.py",
+        "integration/test_intake.py",
+        (
+            "A press belongs to the thread of its question.",
+            "await self._reactions.posted.placed(cleaned(press.arrival))",
+            "cleaned(press.arrival)",
+            "test_a_press_belongs_to_the_thread_of_its_question",
+        ),
+    ),
+    *mutants_of(
+        "channels/intake/intake.py",
         "integration/test_heard_reactions.py",
         (
             "Reactions are heard only where a bot wants them.",

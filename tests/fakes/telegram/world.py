@@ -195,14 +195,17 @@ class Chat:
             if self.kind == "private" or self.has_administrators:
                 bot.push("message_reaction", body)
 
-    def press(self, message: Message, label: str, by: Person | None = None, *, data: str = "") -> str:
+    def press(
+        self, message: Message, label: str, by: Person | None = None, *, data: str = "", accessible: bool = True
+    ) -> str:
         """A person presses a button of a bot's message; the id of the press. ``data``: as a forged app may send it."""
         [bot] = [bot for bot in self.bots if bot.person is message.by]
         found = [button["callback_data"] for row in message.buttons for button in row if button["text"] == label]
         query = str(self.world.dice.randrange(10**17, 10**18))
         self.world.queries[query] = None
         body = {"id": query, "from": (by or self.person or self.world.somebody).said(), "chat_instance": "1"}
-        bot.push("callback_query", {**body, "message": message.said(), "data": data or found[0]})
+        said = message.said() if accessible else {"chat": self.said(), "message_id": message.id, "date": 0}
+        bot.push("callback_query", {**body, "message": said, "data": data or found[0]})
         return query
 
     def tell(self, kind: str, message: Message) -> None:
