@@ -283,9 +283,8 @@ def snowflake_at(seconds: float) -> str:
 LONG_REST_S = 60.0
 """Pause when only a person can help: a wrong token, an address without Discord behind it."""
 
-UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI, UNKNOWN_INTERACTION = 10_003, 10_008, 10_014, 10_062
-ACKNOWLEDGED_ALREADY = 40_060
-ARCHIVED_AND_LOCKED = 50_083
+UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI = 10_003, 10_008, 10_014
+ARCHIVED = 50_083
 NO_HISTORY = 160_002
 NO_VOICE = frozenset({50_035, 50_159, 50_160, 50_161, 50_173})
 """Error codes of Discord (Topics, "Opcodes and Status Codes"); those of ``NO_VOICE`` refuse a voice message."""

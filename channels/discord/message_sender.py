@@ -10,7 +10,15 @@ import msgspec
 
 from channels.base import Part
 from channels.discord.api import Api, Request, Upload, left_s
-from channels.discord.api_types import NO_HISTORY, NO_VOICE, UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, Rejected, is_snowflake
+from channels.discord.api_types import (
+    ARCHIVED,
+    NO_HISTORY,
+    NO_VOICE,
+    UNKNOWN_CHANNEL,
+    UNKNOWN_MESSAGE,
+    Rejected,
+    is_snowflake,
+)
 from channels.discord.buttons import components_of
 from channels.discord.markdown import discord_markdown, length
 from channels.discord.message_content import VOICE_MESSAGE
@@ -116,7 +124,7 @@ class MessageSender:
         text = beginning(part.text, PART_MAX, length) if part.preview else part.text
         body = {"content": shown(text), **_quiet()}
         path = f"/channels/{target_of(chat)}/messages/{message_id}"
-        await self._api.call(Request("PATCH", path, body, passing=part.preview), timeout_s=timeout_s)
+        await self._changed(chat, Request("PATCH", path, body, passing=part.preview), timeout_s)
 
     async def remove(self, chat: SessionKey, message_id: str, *, timeout_s: float) -> None:
         """Delete a message. Errors as for ``Channel.remove``."""
@@ -124,10 +132,22 @@ class MessageSender:
             return
         path = f"/channels/{target_of(chat)}/messages/{message_id}"
         try:
-            await self._api.call(Request("DELETE", path), timeout_s=timeout_s)
+            await self._changed(chat, Request("DELETE", path), timeout_s)
         except Rejected as no:
             if no.code not in (UNKNOWN_MESSAGE, UNKNOWN_CHANNEL):
                 raise
+
+    async def _changed(self, chat: SessionKey, request: Request, timeout_s: float) -> None:
+        """Change a message. A person may have closed the thread during the answer, which a new message would reopen."""
+        deadline = anyio.current_time() + timeout_s
+        try:
+            await self._api.call(request, timeout_s=timeout_s)
+        except Rejected as no:
+            if no.code != ARCHIVED or request.passing:
+                raise
+            reopened = Request("PATCH", f"/channels/{target_of(chat)}", {"archived": False})
+            await self._api.call(reopened, timeout_s=left_s(deadline))
+            await self._api.call(request, timeout_s=left_s(deadline))
 
     async def _posted(self, channel: str, body: Any, uploads: list[Upload], deadline: float) -> bytes:
         path = f"/channels/{channel}/messages"

@@ -1,7 +1,7 @@
 """The gateway of Discord: sessions that go on, and what Discord may do with them."""
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -413,6 +413,28 @@ async def test_a_deleted_thread_is_answered_in_its_channel(lake: Lake) -> None:
 
     assert channel.texts() == ["here"]
     assert found == sent
+
+
+@pytest.mark.parametrize("is_locked", [False, True])
+async def test_an_answer_is_completed_in_a_thread_that_was_closed_meanwhile(lake: Lake, is_locked: bool) -> None:
+    """Discord changes no message of a closed thread; by a moderator's lock the bot abides."""
+    channel = lake.discord.channel()
+    thread = lake.discord.world.thread(channel)
+    key = SessionKey(channel=NAME, chat=channel.id, thread=thread.id)
+    async with connect(lake.process, NAME, lake.config) as adapter:
+        first, second = [
+            await adapter.send(key, a_part("Hi", number=each, preview=True), timeout_s=HANG_S) for each in range(2)
+        ]
+        thread.is_archived, thread.is_locked = True, is_locked
+        with pytest.raises(SendRejected):
+            await adapter.edit(key, first, a_part("High", preview=True), timeout_s=HANG_S)
+        with pytest.raises(SendRejected) if is_locked else nullcontext():
+            await adapter.edit(key, first, a_part("High at noon."), timeout_s=HANG_S)
+        thread.is_archived = True
+        with pytest.raises(SendRejected) if is_locked else nullcontext():
+            await adapter.remove(key, second, timeout_s=HANG_S)
+
+    assert thread.texts() == (["Hi", "Hi"] if is_locked else ["High at noon."])
 
 
 async def test_an_administrator_is_written_to_by_the_user_id(lake: Lake) -> None:

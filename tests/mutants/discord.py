@@ -104,6 +104,12 @@ MUTANTS = (
         "channels/discord/message_sender.py",
         _GATEWAY,
         (
+            "An answer is completed in a thread that was closed.",
+            "            if no.code != ARCHIVED or request.passing:\n",
+            "            if True:\n",
+            "test_an_answer_is_completed_in_a_thread_that_was_closed_meanwhile[False]",
+        ),
+        (
             "Discord refuses a doubled attempt.",
             '"enforce_nonce": not part.preview,',
             '"enforce_nonce": False,',

@@ -75,9 +75,16 @@ class Rest:
         people = [each for each in self.world.people.values() if not each.is_bot]
         return people[0].said() if people else {"id": "1", "username": "nobody"}
 
-    def _in_chat(self, bot: Bot, call: Call, verb: str, chat: Chat, rest: list[str]) -> Any:  # noqa: PLR0911
+    def _in_chat(self, bot: Bot, call: Call, verb: str, chat: Chat, rest: list[str]) -> Any:  # noqa: PLR0911, PLR0912
+        if chat.is_archived and verb != "GET":
+            if chat.is_locked or (verb, *rest) not in (("PATCH",), ("POST", "messages")):
+                raise Failed(400, 50_083, "Thread is archived")
+            chat.is_archived = False
         match (verb, *rest):
             case ("GET",):
+                return chat.described()
+            case ("PATCH",):
+                assert call.params == {"archived": False}, call.params
                 return chat.described()
             case ("POST", "typing"):
                 chat.typings += 1

@@ -113,6 +113,8 @@ class Chat:
     typings: int = 0
     is_closed: bool = False  # nobody may write here
     is_gone: bool = False
+    is_archived: bool = False  # a thread that somebody closed: a new message opens it
+    is_locked: bool = False  # by a moderator, so that the bot cannot open it
     hides_history: bool = False  # from the bot
     takes_no_voice: bool = False  # from the bot
 
