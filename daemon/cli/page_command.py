@@ -28,8 +28,8 @@ def _person(ctx: click.Context, option: click.Parameter, value: str) -> str:
     metavar="PERSON",
     default="",
     callback=_person,
-    help="Log in as PERSON, which is a name from the [people] section or any other name. All conversations of a "
-    "person share one memory.",
+    help="Log in as PERSON. The name does not have to be in the [people] section. All conversations of a person "
+    "share one memory.",
 )
 @click.pass_context
 def page(ctx: click.Context, channel: str | None, person: str) -> None:

@@ -27,7 +27,7 @@ def operator_sender(config: Config, channel: str, name: str) -> str:
         return found[name]
     if name in config.people:
         raise ConfigError(
-            f"people.{name}.identities contains no sender of channel {channel}. "
+            f"people.{name}.identities contains no identity for channel {channel}. "
             f'Add an identity such as "{channel}:{name}".'
         )
     return f"{NAMED}{name}"

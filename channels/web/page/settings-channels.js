@@ -104,7 +104,7 @@ function connection(view, kind, name, channel) {
       named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     discord: () => [
-      named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn Message Content Intent on under Bot, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
+      named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn on “Message Content Intent” under “Bot”, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
       named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("When you test the connection, the app owner's ID is filled in.")}),
     ],
     webhook: () => [

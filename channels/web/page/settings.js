@@ -194,7 +194,7 @@ function showBots(view, settings) {
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),
       make("model.max_completion_tokens", t("Maximum answer length, in tokens"), "number"),
-      make("context_budget_tokens", t("Maximum length of the conversation history, in tokens, for the second and later model calls of an answer (0: no limit)"), "number"),
+      make("context_budget_tokens", t("Maximum length of the conversation history, in tokens, for each model call after the first in a turn (0: no limit)"), "number"),
       make("model.vision", t("The model supports images"), "flag"),
       make("model.prices.input", t("Price per million input tokens"), "number"),
       make("model.prices.cached_input", t("Price per million cached input tokens"), "number"),

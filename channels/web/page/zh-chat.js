@@ -27,7 +27,7 @@ export default {
   "Stop": "停止",
   "Send": "发送",
   "sending…": "正在发送…",
-  "not sent yet; retrying soon: {problem}": "尚未发送，页面会自动重试：{problem}",
+  "not sent yet ({problem}); retrying soon": "尚未发送，页面会自动重试：{problem}",
   "answer in progress": "正在回答",
   "pending": "等待处理",
   "not sent: {problem}": "未发送：{problem}",

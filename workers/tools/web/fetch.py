@@ -121,7 +121,7 @@ def _joined(url: httpx2.URL, location: str) -> httpx2.URL:
     try:
         return url.join(location)
     except (httpx2.InvalidURL, ValueError) as error:
-        raise ToolError(f"The page redirects to an address that cannot be read: {error}") from error
+        raise ToolError(f"The page redirects to an invalid address: {error}") from error
 
 
 async def _body(response: httpx2.Response, max_bytes: int) -> tuple[bytes, bool]:
