@@ -151,15 +151,18 @@ class HttpModel(ABC):
                 raise SetupFault(WEB_PAGE.format(host=self._endpoint.host), status=200)
             is_first = False
             silence_s = self._config.chunk_timeout_s
-            if time.perf_counter() > slice_ends:
-                slice_ends = await self._turnstile.through()
+            text = ""
             for payload in lines.feed(piece) if piece else lines.end():
-                text = answer.feed(payload)
+                if time.perf_counter() > slice_ends:
+                    slice_ends = await self._turnstile.through()
+                added = answer.feed(payload)
                 if answer.unsaid:
                     answer.unsaid = False
                     yield Unsaid()
-                if text:
-                    yield TextChunk(text)
+                    text = ""
+                text += added
+            if text:
+                yield TextChunk(text)
             if not piece:
                 break
         with anyio.move_on_after(DRAIN_S), suppress(httpx2.TransportError):  # the answer is whole by now

@@ -18,8 +18,9 @@ from daemon.errors import InvalidAnswer
 from daemon.model.chat_model import Request
 from daemon.model.dialect import DEFAULT_BASE_URL, Dialect
 from daemon.model.http_model import HttpModel
+from daemon.model.http_transport import StreamTransport
 from daemon.model.model_errors import Endpoint, Refusal
-from daemon.proxies import http_client
+from daemon.proxies import certificates, http_client
 
 # The SDK's client, as everything that speaks to an OpenAI-compatible server has it.
 
@@ -49,9 +50,10 @@ def sdk_client(
     )
 
 
-def _http_client(base_url: str, timeout_s: float) -> httpx2.AsyncClient:
+def _http_client(base_url: str, timeout_s: float, **options: object) -> httpx2.AsyncClient:
+    options = {"timeout": timeout_of(timeout_s), **options}
     # What it asks with goes where the configuration says: whoever answers there sends it nowhere else.
-    return http_client(base_url, openai.DefaultAsyncHttpxClient, timeout=timeout_of(timeout_s), follow_redirects=False)
+    return http_client(base_url, openai.DefaultAsyncHttpxClient, follow_redirects=False, **options)
 
 
 async def posted(
@@ -101,7 +103,8 @@ class OpenAIModel(HttpModel):
         base_url = config.base_url or DEFAULT_BASE_URL
         super().__init__(config, base_url, clock=clock)
         timeout_s = config.call_timeout_s
-        self._http = _http_client(base_url, timeout_s)
+        # Where the environment names a proxy, the library's own transport leads through it.
+        self._http = _http_client(base_url, timeout_s, transport=StreamTransport(certificates(base_url)))
         # A request through the SDK takes 0.6 ms more, since the SDK makes its headers for each request.
         self._headers = httpx2.Headers(self._http.headers)
         self._headers.update(_headers(sdk_client(base_url, config.api_key, timeout_s=timeout_s, http=self._http)))

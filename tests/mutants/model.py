@@ -6,6 +6,22 @@ REQUEST, SERVER = "unit/test_anthropic_request.py", "integration/test_anthropic_
 
 MUTANTS = (
     *mutants_of(
+        "daemon/model/http_transport.py",
+        "integration/test_http_transport.py",
+        (
+            "A connection on which the rest of an answer may come is not used again.",
+            "is_whole and len",
+            "len",
+            "test_a_connection_is_used_again_only_after_a_whole_answer",
+        ),
+        (
+            "A connection that its server has closed is not used again.",
+            "< IDLE_S and not self._socket.poll(0)",
+            "< IDLE_S",
+            "test_a_connection_that_its_server_closed_or_that_rested_too_long_is_left",
+        ),
+    ),
+    *mutants_of(
         "daemon/model/anthropic/anthropic_request.py",
         REQUEST,
         (

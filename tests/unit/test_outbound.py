@@ -32,6 +32,7 @@ PLACES = {
     "channels/webhook/channel.py": {"AsyncClient"},  # the channel's url; files at its server alone
     "daemon/archive/object_storage.py": {"from_url"},  # archive.url
     "daemon/model/anthropic/anthropic_model.py": {"http_client"},  # base_url
+    "daemon/model/http_transport.py": {"connect_tcp"},  # where a model's client leads
     "daemon/model/openai_model.py": {"AsyncOpenAI", "http_client"},  # base_url
     "daemon/model/speech.py": {"http_client"},  # base_url
     "daemon/proxies.py": {"from_url"},  # the proxy that the environment names

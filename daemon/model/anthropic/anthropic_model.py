@@ -17,9 +17,10 @@ from daemon.model.anthropic.anthropic_request import body
 from daemon.model.chat_model import Request
 from daemon.model.dialect import ANTHROPIC_BASE_URL, Dialect
 from daemon.model.http_model import HttpModel
+from daemon.model.http_transport import StreamTransport
 from daemon.model.model_errors import KINDS, Refusal
 from daemon.model.openai_model import timeout_of
-from daemon.proxies import http_client
+from daemon.proxies import certificates, http_client
 
 try:
     import anthropic
@@ -58,7 +59,11 @@ class AnthropicModel(HttpModel):
             timeout=timeout,
             open_telemetry=False,
             http_client=http_client(
-                base_url, anthropic.DefaultAsyncHttpxClient, timeout=timeout, follow_redirects=False
+                base_url,
+                anthropic.DefaultAsyncHttpxClient,
+                timeout=timeout,
+                follow_redirects=False,
+                transport=StreamTransport(certificates(base_url)),
             ),
         )
 
