@@ -132,7 +132,8 @@ class Message(Content, frozen=True, kw_only=True):
     edited_timestamp: str | None = None
     mention_roles: tuple[str, ...] = ()
     message_reference: Reference | None = None
-    referenced_message: "Message | None" = None
+    referenced_message: "Message | msgspec.UnsetType | None" = msgspec.UNSET
+    """None: deleted. Not set: Discord has not looked for it."""
     message_snapshots: tuple[Snapshot, ...] = ()
     nonce: str | int | None = None
 

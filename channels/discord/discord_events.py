@@ -72,7 +72,7 @@ def read(message: Message, me: Me, place: Place, *, edited: bool = False) -> Arr
         text=text,
         mentioned=mentioned,
         attachments=(*lent, *attachments),
-        reply_to=_replied_to(message),
+        reply_to=replied_to(message),
         quote=quote_of(words_of(answered, me, place), attachments_of(answered), author) if answered else None,
         edited=edited,
     )
@@ -171,13 +171,15 @@ def _is_meant(message: Message, me: Me, place: Place) -> bool:
     return to_us or named or any(role in place.roles for role in message.mention_roles)
 
 
-def _replied_to(message: Message) -> str:
+def replied_to(message: Message) -> str:
+    """The ID of the message that it replies to; empty: none."""
     reference = message.message_reference
     return (reference.message_id or "") if reference and reference.type == REPLIED_TO else ""
 
 
 def _answered(message: Message) -> Message | None:
-    return message.referenced_message if _replied_to(message) else None
+    answered = message.referenced_message if replied_to(message) else None
+    return answered if isinstance(answered, Message) else None
 
 
 def _author(answered: Message, me: Me) -> Sender | None:

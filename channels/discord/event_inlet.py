@@ -14,10 +14,19 @@ import structlog
 from channels.arrival import Arrival
 from channels.base import Intake
 from channels.discord.api import Api, Request
-from channels.discord.api_types import Channel, Deleted, Guild, Interaction, Message, ReactionChange, Rejected
+from channels.discord.api_types import (
+    Channel,
+    Deleted,
+    Guild,
+    Interaction,
+    Message,
+    ReactionChange,
+    Rejected,
+    is_snowflake,
+)
 from channels.discord.buttons import PRESSED, answer_to, deferred_answer, first_answer, later_answer, read_press
 from channels.discord.channel_directory import ChannelDirectory
-from channels.discord.discord_events import REACTIONS, Me, deleted, reaction_of, read, read_command
+from channels.discord.discord_events import REACTIONS, Me, deleted, reaction_of, read, read_command, replied_to
 from channels.discord.gateway_session import Progress
 from daemon import metrics
 from daemon.errors import UNREADABLE, BusUnavailable, ChannelError, brief
@@ -35,6 +44,9 @@ ANSWER_S = 3.0
 
 DEFER_S = 1.5
 """Time after which Discord is told that the answer to an interaction follows, as when Redis is unavailable."""
+
+LOOK_S = 1.5
+"""How long a reply waits for the message that it replies to, if Discord left that out."""
 
 INTERACTION = "INTERACTION_CREATE"
 
@@ -152,9 +164,23 @@ class EventInlet:
             if message.author is not None and message.author.id == self._me.id:
                 return
             place = await self._directory.place(message.channel_id, message.guild_id, roles=message.mention_roles)
+            message = await self._with_answered(message)
             arrival = read(message, self._me, place, edited=kind == "MESSAGE_UPDATE")
             if arrival is not None:
                 yield arrival
+
+    async def _with_answered(self, message: Message) -> Message:
+        """``message`` with the one that it replies to, if Discord left that out."""
+        answered = replied_to(message)
+        if message.referenced_message is not msgspec.UNSET or not is_snowflake(answered):
+            return message
+        request = Request("GET", f"/channels/{message.channel_id}/messages/{answered}")
+        try:
+            found = _message(await self._api.call(request, timeout_s=LOOK_S))
+        except (ChannelError, *UNREADABLE) as error:
+            _log.info("event.incomplete", channel=self._channel, reason=type(error).__name__)
+            return message
+        return msgspec.structs.replace(message, referenced_message=found)
 
     async def _interacted(self, event: Interaction) -> None:
         """Deal with a slash command or a button, and answer in time; the result is a message of its own."""

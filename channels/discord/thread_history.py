@@ -55,7 +55,7 @@ class ThreadHistory:
 
 def _started(message: Message) -> Message:
     """A thread that was made of a message begins with a reference to it."""
-    if message.type == THREAD_STARTER and message.referenced_message is not None:
+    if message.type == THREAD_STARTER and isinstance(message.referenced_message, Message):
         return message.referenced_message
     return message
 

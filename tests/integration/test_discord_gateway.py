@@ -371,6 +371,24 @@ async def test_while_redis_is_unavailable_an_interaction_is_answered_in_time_and
         assert ("not yours" in then["content"]) == (kind == "refused")
 
 
+@pytest.mark.parametrize("is_gone", [False, True])
+async def test_a_message_that_discord_leaves_out_of_its_reply_is_looked_up(lake: Lake, is_gone: bool) -> None:
+    channel, heard = lake.discord.channel(), Heard()
+    lake.discord.world.hides_answered = True
+    async with lake.hearing(heard) as adapter:
+        sent = await adapter.send(SessionKey(channel=NAME, chat=channel.id), a_part(), timeout_s=HANG_S)
+        photo = channel.say("", by=lake.ann, files=[lake.discord.file(b"png", "a.png", "image/png")])
+        for answered in (channel.messages[sent], photo):
+            answered.gone = is_gone
+            named = lake.discord.bot.person.mention if answered is photo else ""
+            channel.say(f"{named} why?", by=lake.ann, reply_to=answered)
+        await heard.count(3)
+
+    _, own, other = heard.arrivals
+    assert (own.mentioned, own.quote and own.quote.text) == ((False, None) if is_gone else (True, "High at noon."))
+    assert [each.name for each in other.attachments] == ([] if is_gone else ["a.png"])
+
+
 async def test_a_press_waits_for_no_message_of_its_chat(lake: Lake) -> None:
     heard = Heard(gates={"slow": anyio.Event()})
     async with lake.hearing(heard) as adapter:

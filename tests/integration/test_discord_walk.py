@@ -58,6 +58,18 @@ async def test_a_question_is_marked_answered_and_shown_while_it_is_written(proce
     assert discord.called("PATCH messages", ok=True), "it grew"
 
 
+async def test_the_answer_to_a_deleted_question_stops(process: Process) -> None:
+    async with fake_discord(heartbeat_s=0.2) as discord, fake_openai([Say(LONG, delay_s=0.2)]) as model:
+        ann, channel = discord.person("Ann"), discord.channel("lake")
+        async with walking(process, discord, model):
+            asked = channel.say(f"{discord.bot.person.mention} when is the tide?", by=ann)
+            await discord.until(lambda: bool(channel.texts()), within_s=HANG_S)
+            channel.delete(asked)
+            await discord.until(lambda: any("[stopped]" in text for text in channel.texts()), within_s=HANG_S)
+
+    assert LONG not in channel.texts()
+
+
 async def test_threads_are_conversations_of_their_own_and_a_reply_answers_the_question(process: Process) -> None:
     async with fake_discord(heartbeat_s=0.2) as discord, fake_openai() as model:
         ann = discord.person("Ann")

@@ -194,6 +194,12 @@ MUTANTS = (
             "test_while_redis_is_unavailable_an_interaction_is_answered_in_time_and_its_result_follows[accepted]",
         ),
         (
+            "A reply brings the message along that Discord leaves out.",
+            "            message = await self._with_answered(message)\n",
+            "",
+            "test_a_message_that_discord_leaves_out_of_its_reply_is_looked_up[False]",
+        ),
+        (
             "A press waits for no message.",
             "is_press = kind == INTERACTION and head.type == PRESSED",
             "is_press = False",

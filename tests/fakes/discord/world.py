@@ -92,7 +92,8 @@ class Message:
         if self.reply_to is not None and deep:
             answered = self.reply_to
             found["message_reference"] = {"type": 0, "message_id": answered.id, "channel_id": answered.chat.id}
-            found["referenced_message"] = None if answered.gone else answered.said(base, deep=False)
+            if not self.chat.world.hides_answered:
+                found["referenced_message"] = None if answered.gone else answered.said(base, deep=False)
         return found
 
     def _file(self, file: File, base: str) -> Json:
@@ -260,6 +261,8 @@ class World(Changing):
         self.heartbeats: list[Any] = []
         """Intervals, in milliseconds, with which the next connections are greeted."""
         self.shards = 1
+        self.hides_answered = False
+        """Whether messages leave out the one that they reply to."""
         self.base_url = ""
         self.on_event: Callable[[Event], object] = lambda _event: None
         """Called when an event was sent on a connection."""
