@@ -147,8 +147,8 @@ ENGLISH: Mapping[str, str] = {
     "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
     "remind_rule": (
-        "“{rule}” is not a valid recurrence rule. Write, for example, “daily”, “weekdays”, “FREQ=WEEKLY;BYDAY=MO,WE” or "
-        "“cron 0 8 * * 1-5”."
+        "“{rule}” is not a valid recurrence rule. Write, for example, “daily”, “weekdays”, “FREQ=WEEKLY;BYDAY=MO,WE” "
+        "or “cron 0 8 * * 1-5”."
     ),
     "remind_cron": "“{rule}” is not a valid cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
     "remind_often": "A reminder can fire at most once every {minutes} minutes. Choose a longer interval.",

@@ -124,7 +124,7 @@ def test_a_command_of_another_conversation_is_decided_in_one_place_by_whoever_ma
     chat: Page, visit: Visit, millpond: Pond, browser: Browser
 ) -> None:
     millpond.daemon.post("heron", "Please run it.", user="operator")
-    waits = chat.get_by_role("link", name="1 command waits for approval").first
+    waits = chat.get_by_role("link", name="1 command is waiting for approval").first
     expect(waits).to_be_visible()
 
     waits.click()
@@ -144,7 +144,7 @@ def test_a_command_of_another_conversation_is_decided_in_one_place_by_whoever_ma
         expect(chat.get_by_text("No commands are waiting for approval")).to_be_visible()
         expect(other.page.get_by_text("没有等待批准的命令")).to_be_visible()
 
-    expect(chat.get_by_role("link", name="waits for approval")).to_have_count(0)
+    expect(chat.get_by_role("link", name="waiting for approval")).to_have_count(0)
     visit.open("/s/web%3Aheron")
     expect(chat.locator("article.assistant").last).to_contain_text("It was not run.")
     visit.open("/system/audit")

@@ -38,7 +38,7 @@ async function read() {
   if (!isNews) return;
   for (const link of document.querySelectorAll("[data-place=system]")) {
     link.querySelector(".count")?.remove();
-    const says = counted(waiting.length, "command waits for approval", "commands wait for approval");
+    const says = counted(waiting.length, "command is waiting for approval", "commands are waiting for approval");
     if (waiting.length) link.append(h("span.count", {title: says}, count(waiting.length), h("span.unseen", null, ` (${says})`)));
   }
   news.dispatchEvent(new Event("change"));
@@ -48,7 +48,7 @@ async function read() {
 export function showApprovals(body, signal) {
   const cards = new Map();
   const list = h("div.stack", {"aria-live": "polite"});
-  const none = empty(t("No commands are waiting for approval"), h("p", null, t("If a bot's commands must be approved, each command that waits for approval is shown here, from all conversations.")));
+  const none = empty(t("No commands are waiting for approval"), h("p", null, t("Commands from any conversation that are waiting for an administrator's approval are shown here.")));
   const draw = () => {
     for (const [id, card] of cards) {
       if (waiting.some((each) => each.id === id)) continue;
@@ -80,7 +80,7 @@ function cardOf({id, session, time, text, left_s: left}) {
   };
   return h("article.card.stack", null,
     h("h2", null, toSession(session, nameOf(session)), " ", h("span.badge", null, session.split(":")[0])),
-    h("p.soft.small", null, parts("Asked at {time}. Expires at {until}.", {time: when(time), until})),
+    h("p.soft.small", null, parts("Requested at {time}. Expires at {until}.", {time: when(time), until})),
     question,
     h("div.row.wrap", null, press(t("Approve"), () => decide("approve"), {kind: "primary"}), press(t("Deny"), () => decide("deny"), {kind: "danger"})));
 }
