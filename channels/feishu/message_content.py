@@ -19,6 +19,9 @@ from daemon.events import Attachment
 NAME_MAX_CHARS = 200
 
 _MENTION = re.compile(r"@_(?:user_\d+|all)")
+_CALLED = re.compile(r"\A\s*\0[^\0]*\0[ \t\u00a0,:，：]*")
+"""The mention of the bot at the beginning; each mention of the bot stands between two NULs at first."""
+
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
@@ -38,13 +41,13 @@ def said_in(kind: str, content: str, mentions: Sequence[Mention], *, message_id:
         found = {}
     names = {each.key: _named(each, me) for each in mentions if each.key}
     if kind == "text":
-        return MessageContent(text=_readable(_text(found, "text"), names, mentions, me))
+        return MessageContent(text=_without_call(sound(_with_names(_text(found, "text"), names))))
     if kind in ("post", "interactive"):
         files: list[Attachment] = []
         post = _in_a_language(found)
         rows = post.get("content", post.get("elements"))
         lines = [sound(_text(post, "title")), *_lines(rows, names, message_id, files)]
-        text = _without_call("\n".join(filter(None, lines)).strip(), names, mentions, me)
+        text = _without_call("\n".join(filter(None, lines)).strip())
         return MessageContent(text=text, attachments=tuple(files))
     attachment = _attachment(kind, found, message_id)
     if attachment is not None:
@@ -53,29 +56,24 @@ def said_in(kind: str, content: str, mentions: Sequence[Mention], *, message_id:
 
 
 def _named(mention: Mention, me: str) -> str:
-    return f"@{name_in(mention.name) or ('bot' if me and mention.open_id == me else mention.open_id)}"
+    is_me = bool(me) and mention.open_id == me
+    name = f"@{name_in(mention.name) or ('bot' if is_me else mention.open_id)}"
+    return f"\0{name}\0" if is_me else name
 
 
-def _readable(text: str, names: Mapping[str, str], mentions: Sequence[Mention], me: str) -> str:
-    for each in mentions:
-        if me and each.open_id == me and each.key and text.lstrip().startswith(each.key):
-            text = text.lstrip().removeprefix(each.key).lstrip(" \t\u00a0,:，：")
-            break
-    return sound(_MENTION.sub(lambda found: names.get(found[0], "@all" if found[0] == "@_all" else found[0]), text))
+def _with_names(text: str, names: Mapping[str, str]) -> str:
+    return _MENTION.sub(lambda found: names.get(found[0], "@all" if found[0] == "@_all" else found[0]), text)
 
 
-def _without_call(text: str, names: Mapping[str, str], mentions: Sequence[Mention], me: str) -> str:
-    for each in mentions:
-        called = names.get(each.key, "")
-        if me and each.open_id == me and called and text.startswith(called):
-            return text.removeprefix(called).lstrip(" \t\u00a0,:，：")
-    return text
+def _without_call(text: str) -> str:
+    """``text`` without the mention of the bot that it begins with."""
+    return _CALLED.sub("", text).replace("\0", "")
 
 
 def _in_a_language(found: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A rich text or a card; one that is sent has a language around it, of several the first one serves."""
+    """A rich text or a card; one that is sent has a language around it, of several the first with content serves."""
     inner = () if "content" in found or "elements" in found else objects_in(list(found.values()))
-    return inner[0] if inner else found
+    return next((each for each in inner if each.get("content") or each.get("elements")), inner[0] if inner else found)
 
 
 def _lines(content: Any, names: Mapping[str, str], message_id: str, files: list[Attachment]) -> Iterator[str]:
@@ -99,7 +97,7 @@ def _element(found: Mapping[str, Any], names: Mapping[str, str], message_id: str
     kind = {"img": "image", "media": "media"}.get(tag)
     if kind and (attachment := _attachment(kind, found, message_id)) is not None:
         files.append(attachment)
-    return _MENTION.sub(lambda each: names.get(each[0], each[0]), text)
+    return _with_names(text, names)
 
 
 def _attachment(kind: str, found: Mapping[str, Any], message_id: str) -> Attachment | None:

@@ -85,6 +85,8 @@ POST = {
     ],
 }  # fmt: skip
 
+CALL = {"content": [[{"tag": "at", "user_id": "@_user_1"}, {"tag": "text", "text": " look @_all"}]]}
+
 READ = "Plan\n@pond look [here](https://h)\n```go\nx\n```\n---:SMILE:@Ann"
 
 
@@ -93,9 +95,12 @@ READ = "Plan\n@pond look [here](https://h)\n```go\nx\n```\n---:SMILE:@Ann"
     [
         ("text", {"text": "@_user_1 when is @_user_2 back?"}, "when is @Ann back?", ()),
         ("text", {"text": "ask @_user_1, @_all"}, "ask @pond, @all", ()),
+        ("text", {"text": "@_user_10 @_user_1 hello"}, "@_user_10 @pond hello", ()),
         ("text", {"text": 7}, "", ()),
         ("post", POST, READ, (("image", "om_1 img_1 image"),)),
         ("post", {"zh_cn": {"title": "T", "content": [[{"tag": "text", "text": "x"}]]}, "en_us": POST}, "T\nx", ()),
+        ("post", {"zh_cn": {"content": []}, "en_us": CALL}, "look @all", ()),
+        ("post", {"content": [[{"tag": "at", "user_id": "ou_9", "user_name": "pondering"}]]}, "@pondering", ()),
         ("image", {"image_key": "img_1"}, "", (("image", "om_1 img_1 image"),)),
         ("file", {"file_key": "file_1", "file_name": "a.pdf"}, "", (("document", "om_1 file_1 file"),)),
         ("audio", {"file_key": "file_1", "duration": 2000}, "", (("voice", "om_1 file_1 file"),)),
