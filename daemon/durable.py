@@ -11,7 +11,7 @@ import secrets
 import stat
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -30,6 +30,9 @@ DRAFT = ".millpond.draft"
 
 Nobody gives a file of his own such a name: what is left of a killed writer is deleted.
 """
+
+NAME_MAX_BYTES = 255
+"""Longest name that file systems accept."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -179,6 +182,119 @@ def sync_all(folder: Path) -> None:
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
+
+
+# Folders in which programs of other people ran: as deep as they like, without permissions, with names of any bytes.
+
+
+def remove_tree(folder: int, name: str) -> int:
+    """Remove the folder ``name`` of an opened folder with all that lies below it; the number of files without links.
+
+    However deep it is: what lies below a folder moves up before the folder is removed. Links are not followed.
+
+    Raises:
+        OSError: a part of it cannot be removed.
+    """
+    count = 0
+    with _usable(folder, name) as top:
+        while names := os.listdir(top):  # noqa: PTH208 - of a descriptor
+            for each in names:
+                if not _is_folder(top, each):
+                    count += _unlinked(top, each)
+                    continue
+                with _usable(top, each) as inside:
+                    count += _moved_up(inside, top)
+                os.rmdir(each, dir_fd=top)
+    os.rmdir(name, dir_fd=folder)
+    return count
+
+
+def _moved_up(folder: int, top: int) -> int:
+    """Move the folders of an opened folder to ``top`` and remove its files; how many files."""
+    count = 0
+    for name in os.listdir(folder):
+        if not _is_folder(folder, name):
+            count += _unlinked(folder, name)
+            continue
+        with _usable(folder, name):  # a folder that cannot be written cannot be moved
+            os.rename(name, secrets.token_hex(16), src_dir_fd=folder, dst_dir_fd=top)
+    return count
+
+
+def tidy(folder: int, *, depth: int) -> int:
+    """Make all that lies in an opened folder readable for this user; how many folders were removed.
+
+    Folders that are nested deeper than ``depth`` are removed. Names that are no UTF-8 get one that is.
+
+    Raises:
+        OSError: a part of it cannot be changed.
+    """
+    count = 0
+    for name in os.listdir(folder):
+        with suppress(FileNotFoundError, NotADirectoryError):  # somebody else changed it meanwhile
+            if not _is_folder(folder, name):
+                _permit(folder, name, os.R_OK | os.W_OK)
+            elif depth == 0:
+                remove_tree(folder, name)
+                count += 1
+                continue
+            else:
+                with _usable(folder, name) as inside:
+                    count += tidy(inside, depth=depth - 1)
+            if not _is_utf8(name):
+                os.rename(name, _utf8(name, {*os.listdir(folder)}), src_dir_fd=folder, dst_dir_fd=folder)
+    return count
+
+
+def _is_utf8(name: str) -> bool:
+    return os.fsencode(name).decode("utf-8", "replace") == name
+
+
+def _utf8(name: str, taken: Set[str]) -> str:
+    """A name for one that is no UTF-8, beside those that are ``taken``."""
+    free = os.fsencode(name).decode("utf-8", "replace")
+    while free in taken:
+        free = f"{secrets.token_hex(2)} {free}"
+    # A replaced byte has three bytes in UTF-8.
+    return free if len(free.encode()) <= NAME_MAX_BYTES else secrets.token_hex(8)
+
+
+def _is_folder(folder: int, name: str) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+
+
+def _unlinked(folder: int, name: str) -> int:
+    is_link = stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
+    os.unlink(name, dir_fd=folder)
+    return 0 if is_link else 1
+
+
+@contextmanager
+def _usable(folder: int, name: str) -> Generator[int]:
+    """A descriptor of a folder that this user may read and change."""
+    _permit(folder, name, os.R_OK | os.W_OK | os.X_OK)
+    opened = os.open(name, _FOLDER, dir_fd=folder)
+    try:
+        yield opened
+    finally:
+        os.close(opened)
+
+
+def _permit(folder: int, name: str, wanted: int) -> None:
+    """Let this user use a plain file or a folder as ``wanted``; a link is not followed."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    given = stat.S_IMODE(mode) | wanted << 6
+    if stat.S_IMODE(mode) == given or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        return
+    if sys.platform != "linux":
+        os.chmod(name, given, dir_fd=folder)
+        return
+    # By its descriptor: a link that was put in its place meanwhile is not followed.
+    descriptor = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    try:
+        Path(f"/proc/self/fd/{descriptor}").chmod(given)
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

@@ -5,7 +5,6 @@ import gzip
 import json
 import lzma
 import os
-import shutil
 import stat
 import zipfile
 import zlib
@@ -16,12 +15,15 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from daemon.durable import DRAFT, FOLDER_MODE, folder_below, folder_lock, names_in, plain_file, write_whole
+from daemon.durable import DRAFT, folder_below, folder_lock, names_in, plain_file, remove_tree, tidy, write_whole
 from daemon.forget.tombstone import Wanted
 from daemon.inbox import MARK
 
 FILE_MAX_BYTES = 256 * 1024 * 1024
 """Of a file, or of what is packed in one, that is looked through."""
+
+DEPTH_MAX = 64
+"""Deepest nesting of folders that is looked through: twice as deep as the tools of a turn reach."""
 
 LOCK_WAIT_S = 10.0
 
@@ -51,6 +53,9 @@ def forget_files(
     """
     looked = Looked()
     try:
+        if not looks and apart is None:
+            with folder_below(root, *names, make=False) as folder:
+                tidy(folder, depth=DEPTH_MAX)
         _folder(root, names, wanted, looks=looks, apart=apart, looked=looked)
     except FileNotFoundError:
         pass
@@ -79,19 +84,20 @@ def remove_folder(root: Path, names: tuple[str, ...], *, looks: bool) -> int:
     Raises:
         OSError: a part of it could not be removed.
     """
-    path, count = root.joinpath(*names), 0
+    path = root.joinpath(*names)
     if path.is_symlink() or not path.is_dir():
         return 0
-    if not looks:
-        path.chmod(FOLDER_MODE)
+    with folder_below(root, *names[:-1], make=False) as folder:
+        # A command of the tool exec may have taken away the permissions, and nested folders without an end.
+        return _count(path) if looks else remove_tree(folder, names[-1])
+
+
+def _count(path: Path) -> int:
+    count = 0
     for folder, folders, files in os.walk(path):
-        count += len(files)
-        for below in [] if looks else [Path(folder, name) for name in folders]:
-            # A command of the tool exec may have taken away the permissions.
-            if not below.is_symlink():
-                below.chmod(FOLDER_MODE)
-    if not looks:
-        shutil.rmtree(path)
+        count += sum(not Path(folder, name).is_symlink() for name in files)
+        if len(Path(folder).parts) - len(path.parts) >= DEPTH_MAX:
+            folders.clear()
     return count
 
 
@@ -136,7 +142,7 @@ def _folder(
                 os.unlink(name, dir_fd=folder)  # of a writer that was killed
             elif stat.S_ISREG(mode) and not (apart and apart(name)):
                 _file(folder, name, root.joinpath(*names, name), wanted, looks=looks, looked=looked)
-    for name in inside if apart is None else ():
+    for name in inside if apart is None and len(names) < DEPTH_MAX else ():
         _folder(root, (*names, name), wanted, looks=looks, apart=None, looked=looked)
 
 

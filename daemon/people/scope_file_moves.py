@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, whole_file, write_whole
+from daemon.durable import DRAFT, folder_below, folder_lock, plain_file, tidy, whole_file, write_whole
 from daemon.memory.memory_file import MEMORY, SIDE_CAR, checksum, read_side_car
 from daemon.scope import folder_of
 
@@ -26,6 +26,9 @@ LINKS = (errno.ELOOP, errno.EINVAL)
 LIST_MAX_BYTES = 16 * 1024 * 1024
 PIECE_BYTES = 256 * 1024
 """So much of two files is compared at once."""
+
+DEPTH_MAX = 64
+"""Deepest nesting of folders that is moved; the tools of a turn reach half of it."""
 
 LOCK_WAIT_S = 2.0
 
@@ -50,6 +53,7 @@ def move_files(workspace: Path, *, member: str, home: str) -> int:
         folder_below(workspace, FILES, folder_of(home), make=True) as target,
     ):
         try:
+            tidy(source, depth=DEPTH_MAX)
             _merge(source, target, "", moved)
         finally:
             if moved:

@@ -5,6 +5,7 @@ Tests with a real sandbox need bubblewrap and user namespaces; the others use a 
 
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -110,6 +111,27 @@ async def test_what_a_command_leaves_behind_stops_no_later_command(tmp_path: Pat
 
     assert (begun.output, after.output) == ("begun\n", "after\n")
     await until(lambda: not any(number.encode() in words for words in command_lines()))
+
+
+@real
+async def test_a_command_leaves_no_file_that_cannot_be_read_moved_or_removed(tmp_path: Path) -> None:
+    folder, command = (
+        tmp_path / "own",
+        "for n in $(seq 40); do mkdir d; cd d; done; touch deep; cd /work; mkdir -m 0 shut",
+    )
+    odd = (
+        "; touch $(printf '\\377\\376.txt') '\ufffd\ufffd.txt'; mkdir below; touch below/note; chmod 0 below/note below"
+    )
+
+    found = await outcome(folder, f"{command}{odd}; mkfifo pipe; ln -s / link")
+
+    assert "[1 folders were removed, because folders can be nested at most 32 levels deep.]" in found.output
+    assert not list(folder.rglob("deep"))
+    names = sorted(each.name for each in folder.iterdir())
+    assert [name.encode() for name in names]  # each name is UTF-8
+    assert [name for name in names if name.endswith("\ufffd.txt")] != ["\ufffd\ufffd.txt"]
+    modes = [stat.S_IMODE((folder / name).stat().st_mode) & 0o600 for name in ("shut", "below", "below/note")]
+    assert modes == [0o600] * 3
 
 
 def test_folders_without_permissions_are_removed_when_a_scope_is_forgotten() -> None:

@@ -75,5 +75,11 @@ MUTANTS = (
             "",
             "test_every_command_is_audited_and_run_only_for_who_may",
         ),
+        (
+            "A command leaves no file that other parts cannot read, move or remove.",
+            "removed = await _tidied(folder)",
+            "removed = 0",
+            "test_a_command_leaves_no_file_that_cannot_be_read_moved_or_removed",
+        ),
     ),
 )

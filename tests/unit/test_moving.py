@@ -1,9 +1,12 @@
 """Files of scopes that are linked and part again: nothing is read or written where a link leads to."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from daemon.forget.file_removal import forget_files, remove_folder
+from daemon.forget.tombstone import EVERYTHING
 from daemon.people.scope_file_moves import FILES, PIECE_BYTES, copy_back, move_files
 from daemon.scope import folder_of
 
@@ -114,3 +117,34 @@ def test_a_file_that_has_other_names_is_the_same_as_none(tmp_path: Path, ann: Pa
     move_files(tmp_path, member=BOB, home=ANN)
 
     assert sorted(files_of(ann)) == ["tour (2).txt", "tour.txt"]
+
+
+def deep(path: Path, levels: int) -> None:
+    """Folders below each other, deeper than a path can name."""
+    path.mkdir(parents=True)
+    here = os.open(path, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir("d", dir_fd=here)
+        inside = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inside
+    os.close(os.open("heron", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
+
+
+def test_folders_without_an_end_and_names_of_any_bytes_stop_no_move_and_no_removal(
+    tmp_path: Path, ann: Path, bob: Path
+) -> None:
+    """A command of the tool exec can make them, and forgetting and linking failed then."""
+    deep(bob, 3_000)
+    Path(os.fsdecode(os.fsencode(bob) + b"/\xff.txt")).write_text("x")
+    (bob / "link").symlink_to("/")
+
+    looked = forget_files(tmp_path, (FILES, bob.name), EVERYTHING, looks=True)
+    moved = move_files(tmp_path, member=BOB, home=ANN)
+    deep(bob / "again", 3_000)
+
+    assert looked.failed == []
+    assert (moved, {"link", "\ufffd.txt"} <= {each.name for each in ann.iterdir()}) == (2, True)
+    assert remove_folder(tmp_path, (FILES, bob.name), looks=False) == 1
+    assert not bob.exists()

@@ -18,10 +18,12 @@ from subprocess import DEVNULL, PIPE, STDOUT
 
 import anyio
 import msgspec
+from anyio import to_thread
 from anyio.abc import Process
 
 from daemon.bus import Bus
 from daemon.config import ExecConfig
+from daemon.durable import folder_below, tidy
 from daemon.errors import ToolError
 from daemon.events import Choice
 from daemon.operators import Approval, Approvals, OperatorAudit, approval_id_of
@@ -29,6 +31,7 @@ from daemon.printable import printable
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.choices import choice
+from workers.tools.file_access import DEPTH_MAX
 
 PROGRAM = "bwrap"
 HOME = "/work"
@@ -39,6 +42,8 @@ FILE_MAX_BLOCKS = 100 * 1024 * 1024 // 512
 """Longest file that a command writes, in the blocks of ``ulimit -f`` (POSIX)."""
 GONE_S = 5.0
 """How long a killed sandbox may take to be gone."""
+TIDY_S = 10.0
+"""How long it may take to look through a folder after a command; some hundred thousand files."""
 
 NOT_HERE = (
     "This machine has no working sandbox, so no command can be run. An operator must install bubblewrap and allow "
@@ -122,7 +127,10 @@ async def run(config: ExecConfig, folder: Path, command: str) -> CommandResult:
                 await process.wait()
     finally:
         await _end(process)
+        removed = await _tidied(folder)
     text = output.decode("utf-8", "replace")
+    if removed:
+        text += f"\n[{removed} folders were removed, because folders can be nested at most {DEPTH_MAX} levels deep.]"
     if not reason and process.returncode == 1 and text.startswith("bwrap: "):
         raise ToolError(f"{NOT_HERE} ({text.splitlines()[0]})")
     return CommandResult(output=text, status=None if reason else process.returncode, reason=reason)
@@ -138,6 +146,18 @@ async def _output(process: Process, output: bytearray, max_bytes: int) -> str:
                 del output[max_bytes:]
                 return f"The command was stopped because it printed more than {max_bytes:,} bytes."
     return ""
+
+
+async def _tidied(folder: Path) -> int:
+    """Leave nothing in ``folder`` that other parts of Millpond cannot read, move or remove; see ``tidy``."""
+
+    def changed() -> int:
+        with folder_below(folder, make=False) as opened:
+            return tidy(opened, depth=DEPTH_MAX)
+
+    with anyio.move_on_after(TIDY_S, shield=True), suppress(OSError):
+        return await to_thread.run_sync(changed, abandon_on_cancel=True)
+    return 0
 
 
 async def _end(process: Process) -> None:
