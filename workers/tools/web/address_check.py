@@ -14,6 +14,10 @@ URL_MAX_CHARS = 2_000
 _NAT64 = ip_network("64:ff9b::/96")
 """Addresses that stand for an IPv4 address (RFC 6052)."""
 
+_RESERVED = tuple(map(ip_network, ("168.63.129.16/32", "192.0.0.0/24", "192.88.99.0/24", "3fff::/20")))
+"""Networks that Python 3.11 takes for public: Azure's server for its own machines, which gives out their secrets; IETF
+protocols (RFC 6890), among them Oracle's 192.0.0.192; 6to4 relays (RFC 7526); and documentation (RFC 9637)."""
+
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 """The IP addresses of a host; raises OSError."""
 
@@ -70,4 +74,6 @@ def is_public(address: str) -> bool:
             return is_public(str(inner))
         if ip.sixtofour or ip.teredo or ip.is_site_local:
             return False
+    if any(ip in network for network in _RESERVED):
+        return False
     return ip.is_global and not ip.is_multicast and not ip.is_reserved
