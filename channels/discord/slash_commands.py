@@ -19,6 +19,9 @@ CHAT_INPUT, TEXT_OPTION = 1, 3
 SERVERS, DIRECT_MESSAGES = 0, 1
 """Contexts in which the commands are offered."""
 
+BY_SERVER = 0
+"""The commands are not offered to people who installed the app for themselves: the bot cannot answer them elsewhere."""
+
 
 class NamedCommand(msgspec.Struct, frozen=True):
     """A command as Discord returns it, as far as it is compared."""
@@ -44,6 +47,7 @@ def commands(language: Language) -> list[dict[str, Any]]:
             "description_localizations": {"zh-CN": CHINESE[name]},
             "options": [option],
             "contexts": [SERVERS, DIRECT_MESSAGES],
+            "integration_types": [BY_SERVER],
         }
         for name, text in menu(language).items()
     ]

@@ -417,6 +417,15 @@ async def test_a_pressed_button_is_its_command_once_and_nothing_for_whoever_may_
     assert [inbound.text for inbound in (await accepted(process.bus))[before:]] == [command] * accepted_again
 
 
+async def test_a_person_who_was_banned_meanwhile_presses_in_vain(process: Process) -> None:
+    intake, before = intake_of(with_channel(process)), len(await accepted(process.bus))
+    await Access(process.bus, NAME).decide("zed", "banned", by="test", time="")
+
+    assert "not allowed" in await intake.press(Press(arrival=an_arrival("/link yes @0badc0de", who="zed"), who="zed"))
+
+    assert len(await accepted(process.bus)) == before
+
+
 async def test_a_press_belongs_to_the_thread_of_its_question(process: Process) -> None:
     """Telegram does not state the thread of a message that is inaccessible by now, nor has a deleted thread one."""
     intake = intake_of(with_channel(process, admins=[f"{NAME}:ann"]))

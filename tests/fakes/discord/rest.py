@@ -200,6 +200,7 @@ class Rest:
         commands: list[Any] = call.params["[]"]
         for each in commands:
             assert each["name"].islower() and len(each["description"]) <= 100
+            assert each["integration_types"] == [0], "by default, also where the bot is no member"
         bot.commands = [{**each, "id": self.world.id(), "version": "1"} for each in commands]
         return bot.commands
 
