@@ -85,7 +85,7 @@ $(VENV)/.compiled: $(TREE) | $(VENV)/.test
 
 test: $(VENV)/.test $(VENV)/.compiled  ## Run every test that needs only Python
 	@touch $(VENV)/.began
-	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow and not servers and not faketime and not deploy and not page and not qmd'
+	$(BIN)/python -m pytest $(PARALLEL) --ignore=tests/deploy --ignore=tests/page -m 'not slow and not servers and not faketime and not qmd'
 	@mv $(VENV)/.began $(VENV)/.unit
 
 test-servers: $(VENV)/.servers  ## Run tests with Redis 6.2 and with a cluster of three nodes
