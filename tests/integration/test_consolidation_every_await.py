@@ -152,17 +152,21 @@ async def cut_short(
 
 
 async def each_call(
-    apart: Apart, begin: Begin, kind: type[FailingBus], *, carried_out: bool, seen: set[Any]
+    apart: Apart, begin: Begin, kind: type[FailingBus], *, carried_out: bool, seen: set[Any], every: int = 1
 ) -> AsyncIterator[tuple[int, int]]:
     """Cut a consolidation short at each call at which it matters, and have it ended; the number of the call, and of all
-    calls."""
+    calls.
+
+    With ``every``, at some of these calls alone: the first, the last, and others with each beginning.
+    """
     await check_and_remove_keys(apart.process.bus)
     await check_and_remove_keys(apart.far)
     await apart.settled_once()
     want = await begin(apart)
     begin_again = await apart.kept()
     numbers = to_cut(await made(apart, want), kind, carried_out=carried_out, seen=seen)
-    for at in numbers:
+    others = numbers[1 + (BEGINNINGS + FAILED_OVER).index(begin) % every : -1 : every]
+    for at in (numbers[0], *others, numbers[-1]):
         await begin_again()
         bus = await cut_short(apart, want, kind, at=at, carried_out=carried_out)
         yield at, bus.calls
@@ -192,36 +196,32 @@ def seen() -> set[Any]:
     return set()
 
 
+WAYS = [slowly(kind, carried_out, 1) for kind in (FailingBus, StoppingBus, DyingBus) for carried_out in (True, False)]
+
+
 @pytest.mark.parametrize(
-    ("kind", "carried_out"),
-    [
-        (FailingBus, True),
-        slowly(FailingBus, False),
-        slowly(StoppingBus, True),
-        (StoppingBus, False),
-        (DyingBus, True),
-        slowly(DyingBus, False),
-    ],
+    ("kind", "carried_out", "every"), [(FailingBus, True, 2), (StoppingBus, False, 2), (DyingBus, True, 2), *WAYS]
 )
 @each_row("begin", BEGINNINGS)
 async def test_a_consolidation_cut_short_at_any_call_is_ended_by_the_next_worker(
-    apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], carried_out: bool
+    apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], carried_out: bool, every: int
 ) -> None:
-    await is_ended(apart, seen, begin, kind, carried_out=carried_out)
+    await is_ended(apart, seen, begin, kind, carried_out=carried_out, every=every)
 
 
-@pytest.mark.parametrize("carried_out", [slowly(False), True])
-@pytest.mark.parametrize("kind", [slowly(FailingBus), slowly(StoppingBus), DyingBus])
+@pytest.mark.parametrize(("kind", "carried_out", "every"), [(DyingBus, True, 2), *WAYS])
 @each_row("begin", FAILED_OVER)
 async def test_a_consolidation_cut_short_after_a_failover_is_ended_by_the_next_worker(
-    apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], carried_out: bool
+    apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], carried_out: bool, every: int
 ) -> None:
-    await is_ended(apart, seen, begin, kind, carried_out=carried_out)
+    await is_ended(apart, seen, begin, kind, carried_out=carried_out, every=every)
 
 
-async def is_ended(apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], *, carried_out: bool) -> None:
+async def is_ended(
+    apart: Apart, seen: set[Any], begin: Begin, kind: type[FailingBus], *, carried_out: bool, every: int
+) -> None:
     held: list[str] = []
-    async for at, calls in each_call(apart, begin, kind, carried_out=carried_out, seen=seen):
+    async for at, calls in each_call(apart, begin, kind, carried_out=carried_out, seen=seen, every=every):
         is_free, failures = await asyncio.gather(apart.free(), apart.failures())
         if not is_free:
             held.append("took" if at == 1 else "gives back" if at == calls else "works")
