@@ -38,7 +38,7 @@ from daemon.server.server_files import ServerFiles, try_lock
 from daemon.session import Claim, Commit, SessionReader, Sessions, SessionState
 from daemon.sessionkey import SessionKey
 from daemon.testing import FailingBus, ManualClock
-from tests import failures, ports, time_limit
+from tests import failures, forked, ports, time_limit
 from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.servers import Node, cluster_of, old_redis
@@ -128,6 +128,19 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # nothing is garbage until all tests are collected
     config.pluginmanager.register(time_limit)
     config.pluginmanager.register(failures)
+    forked.place = getattr(config, "workerinput", {}).get("commands", "")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config) -> None:
+    """Let one process make the commands of all test processes: its imports take 4 s of CPU time."""
+    config.add_cleanup(forked.for_all())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell each test process where that one is asked."""
+    node.workerinput["commands"] = forked.place
 
 
 def pytest_collection_finish() -> None:

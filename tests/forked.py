@@ -1,8 +1,8 @@
 """Commands as real processes that have not to import everything first, which is most of what a short command takes.
 
-One process for each worker of the tests has imported what commands need, and makes a copy of itself for each of them,
-with an environment, arguments and streams of its own. What a start itself is about (what is imported, who stands in the
-way of ours) is tested with processes that begin at nothing.
+One process has imported what commands need, and makes a copy of itself for each command of each test process, with an
+environment, arguments and streams of its own. What a start itself is about (what is imported, who stands in the way of
+ours) is tested with processes that begin at nothing.
 """
 
 import atexit
@@ -12,6 +12,7 @@ import importlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -150,16 +151,49 @@ def begin(command: Sequence[str], environ: Mapping[str, str]) -> Process:
     return process
 
 
+place = ""
+"""Socket of the process that makes those of all test processes (``for_all``); empty: each has a maker of its own."""
+
+
 @functools.cache
 def _maker() -> socket.socket:
-    """Where requests go; the process behind it ends when this one does."""
+    """Where requests go."""
+    if place:
+        ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.connect(place)
+        return ours
+    ours, end = _begun()
+    atexit.register(end)
+    return ours
+
+
+def for_all() -> Callable[[], None]:
+    """Let one process make those of all test processes that are started from now on; what ends it."""
+    global place  # noqa: PLW0603 - told to each test process
+    folder = tempfile.mkdtemp(prefix="mp-commands-")
+    place = f"{folder}/socket"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+        listening.bind(place)
+        listening.listen()
+        _, end = _begun(listening)
+
+    def end_all() -> None:
+        end()
+        shutil.rmtree(folder)
+
+    return end_all
+
+
+def _begun(*listening: socket.socket) -> tuple[socket.socket, Callable[[], None]]:
+    """A process that makes others, which ends when this one does: where it is asked, and what ends it."""
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with its:
+        fds = [each.fileno() for each in (its, *listening)]
         process = subprocess.Popen(
-            [sys.executable, "-m", "tests.forked", str(its.fileno())],
+            [sys.executable, "-m", "tests.forked", *map(str, fds)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            pass_fds=[its.fileno()],
+            pass_fds=fds,
             cwd=ROOT,
             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # numpy starts a thread for each core otherwise
         )
@@ -168,53 +202,80 @@ def _maker() -> socket.socket:
         ours.close()
         process.wait(HANG_S)
 
-    atexit.register(end)
-    return ours
+    return ours, end
 
 
 # The process that makes others.
 
 
 def main() -> None:
-    """Make a process for each request, until nobody asks any more; in each of these, do what was asked for."""
+    """Make a process for each request, until whoever began this one asks no more; in each, do what was asked for.
+
+    The processes of anybody else who asks no more are killed: a test process that hangs ends with all that it began.
+    """
+    signal.signal(signal.SIGCHLD, _tell_ends)
+    first, *listening = [socket.socket(fileno=int(fd)) for fd in sys.argv[1:]]
+    _sockets.extend((*listening, first))
+    while True:
+        for each in select.select(_sockets, [], [])[0]:
+            if each in listening:
+                _sockets.append(each.accept()[0])
+                continue
+            request, fds, _, _ = socket.recv_fds(each, REQUEST_MAX, 4)
+            if request:
+                _make(each, json.loads(request), fds)
+            elif each is first:
+                return
+            else:
+                _sockets.remove(each)
+                _kill_all(each)
+
+
+def _make(by: socket.socket, asked: Mapping[str, Any], fds: Sequence[int]) -> None:
+    _prepare()
+    for name in SERVING if {"run", "init"} & set(asked["command"]) else ():
+        importlib.import_module(name)
+    told, *streams = fds
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # it is known here before it can end
+    if (pid := os.fork()) == 0:
+        for held in _sockets:
+            held.close()
+        for fd in (told, *(fd for fd, _ in _running.values())):
+            os.close(fd)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+        _become(asked, streams)
+    _running[pid] = (told, by)
+    _tell(told, pid)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
+    for fd in streams:
+        os.close(fd)
+
+
+@functools.cache
+def _prepare() -> None:
     for name in IMPORTED:
         importlib.import_module(name)
     # The vocabulary and the shipped weights of the memory search: both take longer than all else that a command does.
     anyio.run(tokens.load, "")
     embedder_choice._shipped()
     gc.freeze()
-    signal.signal(signal.SIGCHLD, _tell_ends)
-    requests = socket.socket(fileno=int(sys.argv[1]))
-    while True:
-        request, fds, _, _ = socket.recv_fds(requests, REQUEST_MAX, 4)
-        if not request:
-            return
-        asked = json.loads(request)
-        for name in SERVING if {"run", "init"} & set(asked["command"]) else ():
-            importlib.import_module(name)
-        told, *streams = fds
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])  # it is known here before it can end
-        if (pid := os.fork()) == 0:
-            requests.close()
-            for fd in (told, *_running.values()):
-                os.close(fd)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-            _become(asked, streams)
-        _running[pid] = told
-        _tell(told, pid)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGCHLD])
-        for fd in streams:
-            os.close(fd)
 
 
-_running: dict[int, int] = {}  # where the end of each process is told
+_sockets: list[socket.socket] = []  # where somebody asks
+_running: dict[int, tuple[int, socket.socket]] = {}  # where the end of each process is told, and who asked for it
+
+
+def _kill_all(by: socket.socket) -> None:
+    for pid in [pid for pid, (_, asked_by) in list(_running.items()) if asked_by is by]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _tell_ends(_number: int, _frame: object) -> None:
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            told = _running.pop(ended[0])
+            told, _ = _running.pop(ended[0])
             _tell(told, os.waitstatus_to_exitcode(ended[1]))
             os.close(told)
 

@@ -2,13 +2,17 @@
 
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests import failures, time_limit
+from tests import failures, forked, time_limit
+from tests.limits import HANG_S
+from tests.processes import environment_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = "tests/harness/suite.py"
@@ -53,3 +57,21 @@ def test_a_hanging_test_tells_where_it_hangs(printed: str) -> None:
     assert sorted(set(told)) == sorted(name for name in BAD if "hangs" in name)
     assert re.search(r"suite\.py:\d+ test_hangs_in_an_async_test", printed)
     assert re.search(r'suite\.py", line \d+, in test_hangs_in_plain_code', printed)
+
+
+def test_commands_of_a_test_process_that_ends_are_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asking = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    monkeypatch.setattr(forked, "place", forked.place)
+    monkeypatch.setattr(forked, "_maker", lambda: asking)
+    end = None if forked.place else forked.for_all()
+    asking.connect(forked.place)
+    readable, writable = os.pipe()
+    reading = forked.Process(("send", "web:ann", "-"), environment_of(tmp_path, {}), readable, writable, writable)
+
+    asking.close()
+
+    assert reading.wait(HANG_S) == -signal.SIGKILL
+    os.close(readable)
+    os.close(writable)
+    if end is not None:
+        end()
