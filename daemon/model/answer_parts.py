@@ -106,6 +106,8 @@ class AnswerParts:
         self._endpoint = endpoint
         self._read = read
         self._offered = offered
+        self._came: list[str] = []
+        """Text that has not been looked at."""
         self._characters = event_stream.UnicodeRepair()
         self._thinking = ReasoningFilter(inside=is_thinker(endpoint.model))
         self._thought: list[str] = []
@@ -124,8 +126,8 @@ class AnswerParts:
         self.unsaid = False
         """Text that was given out since this was last set to False turned out to be reasoning."""
 
-    def feed(self, payload: bytes) -> str:
-        """The text that ``payload`` adds.
+    def feed(self, payload: bytes) -> None:
+        """Take in a payload.
 
         Raises:
             ModelError: the payload reports an error, as the class that it means.
@@ -138,11 +140,18 @@ class AnswerParts:
         if usage := said.usage or (choice and choice.usage):
             self._usage = usage_in(usage) or self._usage
         self._version = said.model if said.model and isinstance(said.model, str) else self._version
-        return self._choice(choice) if choice else ""
+        if choice:
+            self._choice(choice)
+
+    def text(self) -> str:
+        """The text that the payloads since the last call add."""
+        came, self._came = "".join(self._came), []
+        return self._said(self._thinking.feed(self._characters.feed(came))) if came else ""
 
     def rest(self) -> str:
         """The text that was held back, since it might have become something else; nothing more comes."""
-        text = self._said(self._thinking.feed(self._characters.end())) + self._said(self._thinking.end())
+        text = self.text()
+        text += self._said(self._thinking.feed(self._characters.end())) + self._said(self._thinking.end())
         if self._thinking.harmony is not None:
             self._calls.add(ToolCall(id="", name=name, arguments=given) for name, given in self._thinking.harmony.calls)
         if not self._held:
@@ -243,7 +252,7 @@ class AnswerParts:
     def _no_answer(self, payload: bytes) -> InvalidAnswer:
         return InvalidAnswer(f"{self._endpoint} sent an answer that cannot be parsed ({_shape(payload)})")
 
-    def _choice(self, choice: AnswerChoice) -> str:
+    def _choice(self, choice: AnswerChoice) -> None:
         self._finish = str(choice.finish_reason or self._finish).lower()
         given = choice.delta or (None if self._has_deltas else choice.message)
         self._has_deltas = self._has_deltas or bool(choice.delta)
@@ -251,7 +260,7 @@ class AnswerParts:
         piece = fields.get("content")
         if not (isinstance(piece, str) and fields.keys() <= _TEXT_ALONE):
             piece = self._fields(fields)
-        return self._said(self._thinking.feed(self._characters.feed(piece))) if piece else ""
+        self._came.append(piece)
 
     def _fields(self, fields: dict[str, object]) -> str:
         """The text of a message's fields; takes note of calls, of reasoning, and of what is its model's own."""

@@ -151,16 +151,14 @@ class HttpModel(ABC):
                 raise SetupFault(WEB_PAGE.format(host=self._endpoint.host), status=200)
             is_first = False
             silence_s = self._config.chunk_timeout_s
-            text = ""
             for payload in lines.feed(piece) if piece else lines.end():
                 if time.perf_counter() > slice_ends:
                     slice_ends = await self._turnstile.through()
-                added = answer.feed(payload)
-                if answer.unsaid:
-                    answer.unsaid = False
-                    yield Unsaid()
-                    text = ""
-                text += added
+                answer.feed(payload)
+            text = answer.text()
+            if answer.unsaid:
+                answer.unsaid = False
+                yield Unsaid()
             if text:
                 yield TextChunk(text)
             if not piece:

@@ -240,6 +240,7 @@ def read(pieces: list[bytes]) -> Answer:
     )
     for payload in [payload for piece in pieces for payload in lines.feed(piece)] + lines.end():
         parts.feed(payload)
+    parts.text()
     return parts.finished(marked=lines.done)
 
 

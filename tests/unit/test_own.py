@@ -24,6 +24,7 @@ def own_of(*deltas: dict[str, Any]) -> dict[str, Any]:
     for delta in deltas:
         parts.feed(msgspec.json.encode({"choices": [{"delta": delta}]}))
     parts.feed(msgspec.json.encode({"choices": [{"delta": {"content": "hi"}, "finish_reason": "stop"}]}))
+    parts.text()
     own = parts.finished().own
     return msgspec.json.decode(own) if own else {}
 
@@ -77,6 +78,7 @@ def test_half_a_character_in_it_can_be_stored() -> None:
     assert own_of({"reasoning_content": "\\ud83d"}) != {}
     parts = AnswerParts(Endpoint(model=MODEL, host=HOST, key=Secret("")))
     parts.feed(b'{"choices":[{"delta":{"content":"hi","reasoning_content":"\\ud83d"},"finish_reason":"stop"}]}')
+    parts.text()
     assert "\ufffd" in parts.finished().own.decode()
 
 
