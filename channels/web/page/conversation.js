@@ -94,7 +94,7 @@ export class Conversation extends HTMLElement {
     this.body = h("div.conversation-body", null, this.chat);
     this.name = h("h1", {title: session}, "");
     this.menu = h("span.menu-place", null);
-    this.waiting = Object.assign(document.createElement("mp-waiting"), {feed: this.feed});
+    this.waiting = Object.assign(document.createElement("mp-waiting"), {feed: this.feed, hidden: true});
     fill(this,
       h("div.conversation", null,
         h("header.conversation-head", null,
