@@ -253,7 +253,8 @@ def test_a_message_that_waits_is_edited_and_one_that_is_answered_is_not(chat: Pa
     expect(chat.locator("article.live")).to_contain_text("One word")
     field.fill("the secnd one")
     field.press("Enter")
-    expect(chat.locator(".pending.accepted").get_by_role("button", name="Edit")).to_be_visible()
+    below = chat.locator("article.live ~ .pending.accepted")
+    expect(below.get_by_role("button", name="Edit")).to_be_visible()
 
     field.press("ArrowUp")
     expect(field).to_have_value("the secnd one")

@@ -323,7 +323,7 @@ export class Chat extends HTMLElement {
     const tools = h("div.tools", null);
     const body = h("div.markdown.writing", null);
     const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, t("The bot is writing")), tools, body);
-    this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), timer: null, rest: 0};
+    this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), timer: null, rest: 0, asked: new Set(this.outbox?.list.filter((each) => each.state === "accepted").map((each) => each.id))};
     this.tail.append(element);
     if (this.outbox) this.showPending();
     this.showEmpty();
@@ -369,8 +369,8 @@ export class Chat extends HTMLElement {
   showPending() {
     for (const each of this.tail.querySelectorAll("[data-pending]")) each.remove();
     const shown = this.outbox.list.filter((each) => !each.silent).map((each, at) => this.pending(each, this.preview && at === 0));
-    const before = this.preview?.element ?? null;
-    for (const each of shown) this.tail.insertBefore(each, before);
+    const answered = ({dataset}) => this.preview?.asked.has(dataset.pending); // all others stand below the answer in progress
+    for (const each of shown) this.tail.insertBefore(each, answered(each) ? this.preview.element : null);
     this.showEmpty();
     this.showBusy();
   }
