@@ -168,6 +168,13 @@ def test_the_context_bar_opens_to_the_exact_prompt(chat: Page, visit: Visit) -> 
     expect(answers(chat)).to_be_visible()
 
 
+def test_the_line_of_a_conversation_in_the_list_has_no_signs_of_markdown(visit: Visit, millpond: Pond) -> None:
+    millpond.ask("marked", "a rich answer")
+    visit.open("/s/web%3Amarked")
+
+    expect(visit.page.locator(".session.here .more")).to_contain_text("in the notes, three things")
+
+
 @pytest.mark.parametrize("phone", [False, True])
 def test_what_is_around_the_messages_keeps_its_place_while_they_are_loaded(
     browser: Browser, millpond: Pond, phone: bool

@@ -192,6 +192,17 @@ def test_the_numbers_of_a_memory_have_a_row_of_their_own_on_a_phone(lived: Pond,
         assert numbers["y"] >= name["y"] + name["height"]
 
 
+def test_the_buttons_below_a_memory_are_in_view_on_a_phone_while_it_is_edited(lived: Pond, browser: Browser) -> None:
+    with visiting(browser, lived.url, phone=True) as visit:
+        log_in(visit, lived)
+        page = visit.open(PLACES["memory"])
+        page.get_by_role("button", name="Edit").click()
+
+        save = page.get_by_role("button", name="Save").bounding_box() or {}
+        bar = page.get_by_role("navigation", name="Bottom navigation").bounding_box() or {}
+        assert save["y"] + save["height"] < bar["y"]
+
+
 def test_the_theme_is_chosen_and_kept(lived: Pond, browser: Browser) -> None:
     with visiting(browser, lived.url) as visit:
         log_in(visit, lived)

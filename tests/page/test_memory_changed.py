@@ -3,10 +3,10 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.page.browsing import Visit
-from tests.page.conftest import Pond
+from tests.page.browsing import Visit, visiting
+from tests.page.conftest import Pond, log_in
 from tests.page.test_memory import remember
 
 
@@ -70,3 +70,18 @@ def test_what_is_to_be_forgotten_is_listed_chosen_and_gone(visit: Visit, millpon
         lambda: page.request.get(f"{millpond.url}/api{address}").json()["text"], lambda text: "Otto" not in text
     )
     assert "Lisbon" in text
+
+
+def test_the_audit_tells_the_new_version_in_the_language_of_the_page(millpond: Pond, browser: Browser) -> None:
+    address = remember(millpond, "cleo")
+    with visiting(browser, millpond.url, locale="zh-CN") as visit:
+        log_in(visit, millpond)
+        page = visit.open(address)
+        page.get_by_role("button", name="编辑").click()
+        page.get_by_role("textbox", name="MEMORY.md").fill("- The heron is called Ida.")
+        page.get_by_role("button", name="保存").click()
+        expect(page.locator("article")).to_contain_text("Ida")
+
+        visit.open("/system/audit")
+
+        expect(page.get_by_role("row", name=re.compile("编辑记忆.*cleo.*版本 2"))).to_be_visible()

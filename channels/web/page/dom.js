@@ -101,7 +101,9 @@ export function ago(iso) {
 /** Show a short message at the foot of the page; screen readers read it out. */
 export function toast(text, kind = "") {
   const shown = h("p.toast", {class: kind}, text);
-  document.getElementById("toasts")?.append(shown);
+  const toasts = document.getElementById("toasts");
+  for (const each of [...toasts?.children ?? []]) if (each.textContent === shown.textContent) each.remove();
+  toasts?.append(shown);
   setTimeout(() => shown.remove(), 6000);
 }
 

@@ -18,6 +18,8 @@ const FRESH_MS = 1500;
 /** Pixels of a conversation and of a heading in the list. */
 const ROW = 58;
 const HEAD = 32;
+/** Signs of Markdown in the last message. */
+const MARKS = /\*\*|`+|(^| )#{1,6}(?= )/g;
 const DAY_MS = 86_400_000;
 const HOW = "calm clear cool deep early gentle green high late long mossy quiet slow still warm wide".split(" ");
 const WHAT = "alder brook dipper eddy fern heron lily mill otter reed river rush sluice stone trout wheel".split(" ");
@@ -261,7 +263,7 @@ export class Sessions extends HTMLElement {
   look(each) {
     const own = channelOf(each) === this.#me?.channel;
     const state = each.parked ? "parked" : each.busy || each.waiting ? "busy" : "";
-    const status = each.parked ? t("waiting to retry after a failure") : !each.busy && each.waiting ? counted(each.waiting, "unanswered message") : each.last;
+    const status = each.parked ? t("waiting to retry after a failure") : !each.busy && each.waiting ? counted(each.waiting, "unanswered message") : each.last.replace(MARKS, "");
     const title = titleOf(each, own);
     const words = this.field.value.trim().toLowerCase();
     const name = visible(nameOf(each.session));

@@ -126,10 +126,14 @@ export class System extends View {
   showAudit() {
     this.into(this.body, (signal) => get(`/api/audit${query({limit: AUDITED})}`, signal), ({audit}) => (audit.length
       ? table(t("Audit"), [t("Time"), t("Operator"), t("Action"), t("Target"), t("Outcome")], audit.map((each) =>
-        [when(each.at), h("code", null, each.who), term(each.action), plain(each.target ?? ""), term(each.outcome)]))
+        [when(each.at), h("code", null, each.who), term(each.action), plain(each.target ?? ""), outcomeOf(each.outcome)]))
       : empty(t("No actions recorded yet"), h("p", null, t("Logins, replays, edits and all other operator actions are recorded here.")))));
   }
 }
+
+/** The outcome of an action in the language of the page. */
+const outcomeOf = (text) => term(text).replace(/^version (\d+)$/, (_, version) => t("version {version}", {version}))
+  .replace(/^(\d+) done, (\d+) refused$/, (_, done, refused) => t("{done} done, {refused} refused", {done, refused}));
 
 const kindOf = (reason) => reason.split(":")[0];
 

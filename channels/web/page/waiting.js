@@ -15,7 +15,7 @@ const REASONS = {
   backing_off: (values) => parts("The last attempt failed. The next attempt is at {until}.", values),
   paused: () => t("The bot is paused in this chat."),
   no_worker: () => t("No worker is running to answer messages. Check whether `millpond run` is still running."),
-  queued: () => t("The bot is answering other conversations first."),
+  queued: () => t("The bot will answer soon. It may be answering other conversations first."),
 };
 
 export class Waiting extends HTMLElement {

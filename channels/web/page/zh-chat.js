@@ -144,7 +144,7 @@ export default {
   "Rebuild the prompt": "重新生成提示词",
   "New messages have arrived since this prompt was built.": "生成这份提示词之后又有新消息到达。",
   "No worker is running to answer messages. Check whether `millpond run` is still running.": "没有正在运行的工作进程可以回答。请检查 `millpond run` 是否仍在运行。",
-  "The bot is answering other conversations first.": "正在先回答其他对话。",
+  "The bot will answer soon. It may be answering other conversations first.": "机器人很快会回答，可能正在先回答其他对话。",
   "The bot is paused in this chat.": "机器人在这个聊天中已暂停。",
   "The context bar estimated {estimated} tokens. The largest difference is in “{part}”: {n} tokens instead of {instead}. The estimate counts stored messages at full length and uses the tool definitions from the last turn.": "上下文条估计为 {estimated} 个 token。差别最大的部分是“{part}”：{n} 个 token，而不是 {instead} 个。估计值按全文计算已存储的消息，并采用上一轮的工具定义。",
   "The last attempt failed. The next attempt is at {until}.": "上一次尝试失败。下一次尝试在 {until}。",

@@ -80,4 +80,5 @@ export default {
   "Deny": "拒绝",
   "Your decision was sent to the bot.": "你的决定已发送给机器人。",
   "This command has already been decided.": "这条命令已有决定。",
+  "{done} done, {refused} refused": "完成 {done}，拒绝 {refused}",
 };
