@@ -285,7 +285,7 @@ LONG_REST_S = 60.0
 """Pause when only a person can help: a wrong token, an address without Discord behind it."""
 
 UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UNKNOWN_EMOJI = 10_003, 10_008, 10_014
-ARCHIVED = 50_083
+ANSWERED, ARCHIVED = 40_060, 50_083
 NO_HISTORY = 160_002
 NO_VOICE = frozenset({50_035, 50_159, 50_160, 50_161, 50_173})
 """Error codes of Discord (Topics, "Opcodes and Status Codes"); those of ``NO_VOICE`` refuse a voice message."""

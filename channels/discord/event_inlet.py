@@ -15,6 +15,7 @@ from channels.arrival import Arrival
 from channels.base import Intake
 from channels.discord.api import Api, Request
 from channels.discord.api_types import (
+    ANSWERED,
     Channel,
     Deleted,
     Guild,
@@ -188,7 +189,9 @@ class EventInlet:
         with anyio.move_on_after(DEFER_S):
             answer = await self._dealt_with(event)
         if answer is not None:
-            await self._call(first_answer(event, answer))
+            is_first, later = await self._call(first_answer(event, answer)), later_answer(event, answer)
+            if not is_first and later.method == "PATCH":  # which can be repeated
+                await self._call(later)
             return
         await self._call(first_answer(event, deferred_answer(event)))
         # What was stored by then is a repetition.
@@ -203,13 +206,15 @@ class EventInlet:
             await self._kept(partial(self._intake.take, arrival))
         return answer_to(say("command_received", self._language))
 
-    async def _call(self, answer: Request) -> None:
+    async def _call(self, answer: Request) -> bool:
+        """Answer an interaction; False: a process that ended has answered it, perhaps that the answer follows."""
         try:
             await self._api.call(answer, timeout_s=ANSWER_S)
-        except Rejected:
-            pass  # too late: Discord shows an error, and the result all the same
+        except Rejected as no:
+            return no.code != ANSWERED  # else too late: Discord shows an error, and the result all the same
         except ChannelError as error:
             _log.warning("command.unanswered", channel=self._channel, reason=type(error).__name__)
+        return True
 
     def _learn(self, kind: str, found: bytes) -> None:
         try:

@@ -371,6 +371,17 @@ async def test_while_redis_is_unavailable_an_interaction_is_answered_in_time_and
         assert ("not yours" in then["content"]) == (kind == "refused")
 
 
+async def test_the_answer_that_a_process_announced_before_it_was_killed_follows(lake: Lake) -> None:
+    async with lake.hearing(Heard()) as adapter:
+        choice = Choice(label="Yes", command="/link yes")
+        sent = await adapter.send(
+            SessionKey(channel=NAME, chat=lake.chat.id), a_part(choices=(choice,)), timeout_s=HANG_S
+        )
+        press = lake.discord.world.press(lake.chat.messages[sent], "Yes", by=lake.ann)
+        lake.discord.world.interactions[press].answered = 6
+        await lake.discord.until(lambda: not lake.chat.messages[sent].labels)
+
+
 @pytest.mark.parametrize("is_gone", [False, True])
 async def test_a_message_that_discord_leaves_out_of_its_reply_is_looked_up(lake: Lake, is_gone: bool) -> None:
     channel, heard = lake.discord.channel(), Heard()

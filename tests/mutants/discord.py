@@ -200,6 +200,12 @@ MUTANTS = (
             "test_a_message_that_discord_leaves_out_of_its_reply_is_looked_up[False]",
         ),
         (
+            "The answer that a killed process announced follows.",
+            "return no.code != ANSWERED",
+            "return True",
+            "test_the_answer_that_a_process_announced_before_it_was_killed_follows",
+        ),
+        (
             "A press waits for no message.",
             "is_press = kind == INTERACTION and head.type == PRESSED",
             "is_press = False",
