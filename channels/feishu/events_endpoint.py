@@ -44,7 +44,10 @@ def problem_of(key: Secret, headers: Mapping[str, str], body: bytes, *, now_s: f
     """The reason why a request is not accepted; empty if its signature is valid."""
     stamped, nonce, signature = headers.get(TIME, ""), headers.get(NONCE, ""), headers.get(SIGNATURE, "")
     if not (stamped and nonce and signature):
-        return f"The request has no Feishu signature. The {TIME}, {NONCE} and {SIGNATURE} headers are required."
+        return (
+            f"The request has no Feishu signature ({TIME}, {NONCE} and {SIGNATURE} headers). Feishu signs requests "
+            "only if the app has an Encrypt Key. Set the same key in the app's settings and as encrypt_key."
+        )
     right = signature_of(key, stamped, nonce, body).encode()
     if not hmac.compare_digest(signature.encode("utf-8", "replace"), right):
         return "The request's Feishu signature is not valid. Check encrypt_key."

@@ -183,8 +183,8 @@ MUTANTS = (
         _GATEWAY,
         (
             "A slash command is answered.",
-            "            await self._call(first_answer(event, answer))\n",
-            "",
+            "is_first, later = await self._call(first_answer(event, answer)),",
+            "is_first, later = True,",
             "test_slash_commands_are_registered_once_and_answered",
         ),
         (
