@@ -18,6 +18,7 @@ import msgspec
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
+from hypothesis.strategies import text
 
 import daemon.cli.command_setup
 import daemon.log
@@ -143,8 +144,11 @@ def pytest_configure_node(node: Any) -> None:
     node.workerinput["commands"] = forked.place
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Let the garbage collector pass over the modules and the tests, and come as seldom as in a process of its own."""
+    if session.config.option.collectonly:
+        # What `make test` begins with: without Hypothesis's tables of Unicode, each test process would make them (2 s).
+        text().validate()
     gc.freeze()
     gc.set_threshold(*daemon.run.COLLECT_AFTER)
     gc.enable()
@@ -311,9 +315,8 @@ async def check_and_remove_keys(bus: Bus) -> None:
     """Fail the test that left a key without a TTL which ``daemon/bus/keys.py`` does not say may live for ever."""
     keys = await all_keys(bus)
     mortal = [key for key in keys if _kind(key) not in FOR_EVER]
-    lives = await bus.each([("PTTL", key) for key in mortal])
-    leaked = [key.decode() for key, life in zip(mortal, lives, strict=True) if life == -1]
-    await bus.each([("UNLINK", key) for key in keys])
+    lives = await bus.each([*(("PTTL", key) for key in mortal), *(("UNLINK", key) for key in keys)])
+    leaked = [key.decode() for key, life in zip(mortal, lives, strict=False) if life == -1]
     assert not leaked, f"keys without a TTL that may not live for ever: {leaked}"
 
 
