@@ -50,7 +50,8 @@ class Draft:
     repeated: Mapping[str, str] = field(default_factory=dict[str, str])
     """What the day adds to a repetition of some frequency."""
     weekdays: frozenset[int] = frozenset()
-    part: str = ""
+    parts: list[str] = field(default_factory=list[str])
+    """Parts of the day. Each one says which hour is meant, and all must say the same one."""
     clock: tuple[int, int, int] | None = None
     delay_s: float | None = None
     months: float = 0
@@ -68,7 +69,7 @@ class Draft:
             rule |= dict(part.split("=") for part in added.split(";") if part)
             # A date may be the first one of any repetition, but no day of the week is one of a month.
             is_broken = is_broken or not (added or "YEARLY" in self.repeated)
-        if self.part == "noon" and self.clock is None:
+        if "noon" in self.parts and self.clock is None:
             self.clock = 12, 0, 0
         text, months = ";".join(map("=".join, rule.items())), int(self.months)
         if self.clock is None or is_broken:
@@ -76,14 +77,15 @@ class Draft:
                 end=end,
                 rule=text,
                 days=self.days,
-                has_part=bool(self.part),
+                has_part=bool(self.parts),
                 delay_s=self.delay_s,
                 months=months,
                 is_broken=is_broken,
             )
         hour, minute, second = self.clock
-        meant = HOURS[self.part].get(hour)
-        if meant is None or minute > 59 or second > 59 or minute < 0:
+        hours = {HOURS[part].get(hour) for part in self.parts or ("",)}
+        meant = hours.pop()
+        if hours or meant is None or minute > 59 or second > 59 or minute < 0:
             return Phrase(end=end, rule=text, days=self.days, is_broken=True)
         days = self.days
         if self.delay_s is not None:
@@ -103,7 +105,7 @@ def every(draft: Draft, found: re.Match[str]) -> None:
     """A unit, and how many of them: every two hours."""
     named = found.groupdict()
     unit = plain(named.get("unit") or "day")
-    draft.part = PARTS.get(unit, "")
+    draft.parts += [PARTS[unit]] if unit in PARTS else []
     draft.rule = dict(part.split("=") for part in REPETITIONS.get(unit, "FREQ=DAILY").split(";"))
     number = named.get("number") or named.get("word") or ""
     _interval(draft, WEEKS_OF_DAYS.get(f"{number.lower()} {unit}") or _number(number))
@@ -181,7 +183,7 @@ def ahead(draft: Draft, found: re.Match[str]) -> None:
     """Today, tomorrow."""
     name = plain(found["ahead"])
     draft.days = partial(phrase_days.ahead, AHEAD[name])
-    draft.part = "evening" if name == "tonight" else ""
+    draft.parts += ["evening"] if name == "tonight" else []
 
 
 def named_day(draft: Draft, found: re.Match[str]) -> None:
@@ -265,7 +267,7 @@ def clock(draft: Draft, found: re.Match[str]) -> None:
     named = found.groupdict()
     draft.clock = number_of(named["hour"]), number_of(named.get("minute") or "0"), int(named.get("second") or 0)
     if half := named.get("half"):
-        draft.part = f"{half.lower()}m"
+        draft.parts.append(f"{half.lower()}m")
 
 
 def fraction(draft: Draft, found: re.Match[str]) -> None:
@@ -290,12 +292,13 @@ def chinese_clock(draft: Draft, found: re.Match[str]) -> None:
 
 def noon(draft: Draft, found: re.Match[str]) -> None:
     """Noon and midnight."""
-    draft.part, draft.clock = ("evening", (24, 0, 0)) if found["midnight"] else ("noon", (12, 0, 0))
+    part_of_day, draft.clock = ("evening", (24, 0, 0)) if found["midnight"] else ("noon", (12, 0, 0))
+    draft.parts.append(part_of_day)
 
 
 def part(draft: Draft, found: re.Match[str]) -> None:
     """A part of the day."""
-    draft.part = PARTS[found["part"].lower()]
+    draft.parts.append(PARTS[found["part"].lower()])
 
 
 # Delays.

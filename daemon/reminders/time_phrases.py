@@ -104,7 +104,7 @@ _RULES = _readers(
     (read.every_weekday, rf"每?(?:逢|个)?(?<=[每逢个]){WEEK}(?P<names>{SIGN_LIST})"),
     (read.every, rf"(?:{EVERY}|alle|tous les|toutes les) {COUNT}?(?P<unit>{UNIT}){END}"),
     (read.every, rf"(?:{EVERY}|tous les|toutes les) {NUMBER} (?P<unit>{UNIT}){END}"),
-    (read.every, rf"(?P<unit>{any_of(ADVERBS)})"),
+    (read.every, rf"(?P<unit>{any_of(ADVERBS)}){END}"),
     (read.every, r"(?:每个?)?(?P<unit>工作日)"),
     (read.every, r"每个?(?P<unit>周末|双休日)"),
     (read.every, r"每?(?P<number>隔一?)个?(?P<unit>天|日|周|星期|月|年)"),
@@ -221,7 +221,11 @@ _DELAYS = _readers(
     (read.hours_and_minutes, rf"dans (?P<hour>\d{{1,2}}) ?h ?(?P<minute>\d\d){CLOCK_END}"),
     (read.delay, rf"过?(?P<amounts>{ZH_AMOUNT}(?:[零又]?{ZH_AMOUNT})*)(?:之?后|以后)?"),
 )
-_AFTER_CLOCK = compiled(rf"(?:on|am|next|{EVERY}|alle|tous|toutes|today|tomorrow|the day|day after)\b|{LONG_NAME}")
+_AFTER_CLOCK = compiled(
+    rf"(?:on|am|next|this|coming|{EVERY}|alle|tous|toutes|today|tonight|tomorrow|the day|day after|heute|morgen"
+    rf"|übermorgen|demain|après-demain|aujourd'hui|nächste[nrs]?|kommende[nrs]?|diese[nrs]?)\b|{LONG_NAME}|\d{{4}}-\d\d-\d\d"
+    rf"|(?:le )?\d{{1,2}}(?:{TH}|\.|er)? ?(?:of )?{MONTH}\b|\d{{1,2}}\.\d{{1,2}}\.|{MONTH} (?:the )?\d"
+)
 """How a day or a repetition begins behind a time of day. Other days there belong to the text: 18:30 明天的会议."""
 
 _GAP = re.compile(r"T(?=\d)|[\s,，、的]*")
@@ -241,7 +245,7 @@ def phrase_of(text: str) -> Phrase:
         reader(draft, found)
         used.add(kind)
         end = found.end()
-    if used <= {"part"} and draft.part != "noon":
+    if used <= {"part"} and "noon" not in draft.parts:
         return Phrase()
     return draft.phrase(end)
 

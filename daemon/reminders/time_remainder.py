@@ -9,7 +9,7 @@ import re
 from daemon.reminders.phrase_days import Phrase
 from daemon.reminders.time_patterns import MONTH, NAME, NTH_TEXT, WORD, ZH, any_latin, any_of, compiled
 from daemon.reminders.time_phrases import phrase_of
-from daemon.reminders.time_words import AHEAD, CALENDAR_MONTHS, SECONDS
+from daemon.reminders.time_words import ADVERBS, AHEAD, CALENDAR_MONTHS, SECONDS
 
 _LENGTH = rf"(?:\d{{1,4}}|{WORD}) ?{any_latin({**SECONDS, **CALENDAR_MONTHS})}\b"
 _MOMENT = (
@@ -47,6 +47,10 @@ _ZONE = re.compile(
 )
 _HOUR = compiled(rf".*\b(?:at|um|à|gegen|ab)\s(?:\d{{1,2}}|{any_of(['eight', 'nine', 'ten'])})")
 _MINUTES = re.compile(r"[0-5]\d(?!\S)")
+_CALENDAR = compiled(
+    rf"(?:{any_of(ADVERBS)}\b|(?:mon|tues?|wed|thur?s?|fri|sat|sun|mo|di|mi|fr|sa|lun|mer|jeu|ven|sam|dim)\b|工作日)"
+)
+"""Behind a time of day, without a day or a repetition."""
 _CLOCK = compiled(r"\d{1,2}(?::\d\d| ?[ap]\.?m\b| ?uhr\b)")
 
 
@@ -59,6 +63,11 @@ def belongs_to_time(phrase: Phrase, when: str, rest: str) -> bool:
         return bool(_DELAYED.match(rest) or behind.days or behind.rule or behind.time or behind.delay_s)
     if phrase.rule and phrase.time is None and not phrase.days:
         return bool(_REPEATED.match(rest) or phrase_of(rest).end)
+    behind = phrase_of(rest) if rest.isascii() else Phrase()
+    if phrase.time is not None and (
+        (behind.days and behind.time) or (not phrase.rule and not phrase.days and _CALENDAR.match(rest))
+    ):
+        return True
     return bool(
         (phrase.time is not None and (_ZONE.match(rest) or _CLOCK.match(rest)))
         or (phrase.days and when[-1].isalpha() and _OF_DAY.match(rest))

@@ -269,7 +269,8 @@ async def test_a_stop_ends_a_request_that_waits_for_its_answer(process: Process)
         ({}, None, "web:openai"), ({}, "ann", "web:ann"), ({"X-Millpond-Session": "trip"}, None, "web:trip"),
         ({"X-Millpond-Session": "trip"}, "ann", "web:ann:trip"), ({"X-Millpond-User": "bob"}, "ann", "web:bob"),
         ({"X-OpenWebUI-User-Id": "u1", "X-OpenWebUI-Chat-Id": "c 1"}, None, "web:u1:c%201"),
-        ({"X-Millpond-Session": "web:ann:trip"}, None, "web:ann:trip"),
+        ({"X-Millpond-Session": "web:ann:trip"}, None, "web:ann:trip"), ({}, " ann ", "web:ann"),
+        ({}, "  ", "web:openai"),
     ],
 )  # fmt: skip
 async def test_a_header_or_the_user_names_the_session(

@@ -109,6 +109,12 @@ MUTANTS = (
             "pass",
             "test_a_phrase_that_is_not_understood_is_refused_and_never_read_as_another_time",
         ),
+        (
+            "A day behind a time of day changes no hour: 9pm tomorrow.",
+            'draft.parts += ["evening"] if name == "tonight" else []',
+            'draft.parts = ["evening"] if name == "tonight" else []',
+            "test_each_phrase_means_its_time_for_the_tool",
+        ),
     ),
     *mutants_of(
         "daemon/reminders/reminder_actions.py",

@@ -29,11 +29,11 @@ UNDERSTOOD = """
 2026-11-26 12:00 = 中午; 正午; à midi
 2026-11-26 12:30 = à midi et demi
 2026-11-26 18:00 = 9h; heute um 18 Uhr; 18 Uhr; aujourd'hui à 18h
-2026-11-26 20:00 = in the evening at 8; this evening at 8; 今晚八点; heute Abend um 8; ce soir à 8h
+2026-11-26 20:00 = in the evening at 8; this evening at 8; 今晚八点; heute Abend um 8; ce soir à 8h; 8pm tonight
 2026-11-26 20:30 = 今晚八点半
-2026-11-26 21:00 = 半天后; 晚上九点; 晚9点
+2026-11-26 21:00 = 半天后; 晚上九点; 晚9点; 9pm in the evening; 21:00 tonight
 2026-11-26 22:05 = five past ten pm
-2026-11-27 00:00 = midnight; 午夜; 零点; à minuit
+2026-11-27 00:00 = midnight; 午夜; 零点; à minuit; 12am tomorrow
 2026-11-27 08:00 = morgen früh um 8
 2026-11-27 08:15 = um Viertel nach 8
 2026-11-27 08:20 = twenty past eight
@@ -44,17 +44,19 @@ UNDERSTOOD = """
 2026-11-27 08:55 = 九点差五分
 2026-11-27 09:00 = 9 o'clock; nine o'clock tomorrow; 明早九点; 这周五九点; 本周五九点; 周五九点; 礼拜五九点; 九点;
     9点; 上午九点; 早9点; Fr um 9; morgen um 9; kommenden Freitag um 9; diesen Freitag um 9; 9 Uhr; neun Uhr;
-    um neun; gegen neun; demain à 9h; demain matin à 9h; à 9h; à 9 heures; à neuf heures; vers 9h
+    um neun; gegen neun; demain à 9h; demain matin à 9h; à 9h; à 9 heures; à neuf heures; vers 9h; um 9 morgen;
+    à 9h demain
 2026-11-27 09:30 = tomorrow at nine thirty; tomorrow at 9.30
 2026-11-27 10:00 = morgen Vormittag um 10
-2026-11-27 12:00 = tomorrow noon; morgen Mittag; demain à midi
+2026-11-27 12:00 = tomorrow noon; morgen Mittag; demain à midi; noon tomorrow
 2026-11-27 15:00 = 明天下午十五点
 2026-11-27 15:20 = 明天下午三点二十
-2026-11-27 20:00 = Freitagabend um 8; demain soir à 8h
+2026-11-27 20:00 = Freitagabend um 8; demain soir à 8h; at 8pm on friday; 8 o'clock in the evening tomorrow
+2026-11-27 21:00 = 9pm tomorrow
 2026-11-27 21:15 = 明晚九点一刻
 2026-11-28 00:00 = tomorrow midnight; 星期五晚上十二点
 2026-11-28 09:00 = the day after tomorrow at 9; 两天后; 两天后九点; Sa um 9; in zwei Tagen um 9; übermorgen um 9;
-    dans 2 jours à 9h; après-demain à 9h
+    dans 2 jours à 9h; après-demain à 9h; 9:00 this weekend
 2026-11-28 10:00 = this weekend at 10; weekend at 10; 这周末上午十点; 周末上午十点; 本周末十点; am Wochenende um 10;
     nächstes Wochenende um 10; dieses Wochenende um 10; ce week-end à 10h; le week-end prochain à 10h
 2026-11-28 15:20 = 后天下午三点20分
@@ -63,16 +65,19 @@ UNDERSTOOD = """
 2026-11-29 20:00 = Sonntagabend um 8
 2026-11-30 09:00 = end of month at 9; at the end of the month at 9; 月底九点; 这个月底九点; 周一九点; 下周一九点;
     Mo um 9; am Mo um 9; nächsten Mo um 9; am Monatsende um 9; Montagmorgen um 9; Montag früh um 9;
-    nächste Woche Montag um 9; lun à 9h; lun. à 9h; à la fin du mois à 9h; lundi à 9h; lundi prochain à 9h
+    nächste Woche Montag um 9; lun à 9h; lun. à 9h; à la fin du mois à 9h; lundi à 9h; lundi prochain à 9h;
+    um 9 am Montag; um 9 nächsten Montag
 2026-12-01 10:00 = Di um 10 Uhr
 2026-12-02 15:00 = 下星期三下午三点
 2026-12-03 09:00 = a week from now at 9; Do um 9; dans huit jours à 9h
+2026-12-04 21:00 = 9pm next friday
 2026-12-05 09:00 = next month on the 5th at 9; 下月5号九点; nächsten Monat am 5. um 9; le 5 du mois prochain à 9h
 2026-12-05 10:00 = next weekend at 10; 下周末上午十点
 2026-12-07 09:00 = 下下周一九点
 2026-12-10 09:00 = in a fortnight; 两星期后九点; in zwei Wochen um 9; in 14 Tagen um 9; in 14 Tagen;
     dans quinze jours à 9h
 2026-12-17 09:00 = 三周后; dans 3 semaines à 9h
+2026-12-24 09:00 = 9:00 2026-12-24; 9am 24 December; 9am December 24; 9:00 24.12.; à 9h le 24 décembre
 2026-12-24 18:00 = 2026-12-24 18h; 24.12.2026 18:00; 24.12. 18:00; Dec 24 at 6pm; Dec 24th, 2026, 6pm;
     24th of December at 18:00; 12月24号18点; 12月24日下午6点; 十二月二十四号晚上六点; 2026年12月24日18点;
     am 24. Dezember um 18 Uhr; am 24.12. um 18 Uhr; am 24. um 18 Uhr; le 24 décembre à 18h
@@ -91,9 +96,9 @@ UNDERSTOOD = """
 2028-11-26 09:00 = 两年后九点
 2029-11-26 12:00 = in 3 years at noon
 2026-11-26 09:01 DAILY = daily; 每天
-2026-11-26 12:00 DAILY = 每天中午
+2026-11-26 12:00 DAILY = 每天中午; 12pm every day
 2026-11-26 12:30 DAILY = 每天中午十二点半
-2026-11-26 20:00 DAILY = every evening at 8pm; jeden Abend um 8; tous les soirs à 20h
+2026-11-26 20:00 DAILY = every evening at 8pm; jeden Abend um 8; tous les soirs à 20h; 8pm every day
 2026-11-26 22:00 DAILY = every night at 10; 每晚十点
 2026-11-27 00:00 DAILY = 每天午夜; 每天半夜十二点
 2026-11-27 03:00 DAILY = 每天凌晨三点
@@ -159,7 +164,7 @@ UNDERSTOOD = """
 2026-11-27 08:00 WEEKLY;BYDAY=MO,TU,WE,TH,FR = weekdays at 8; Mo-Fr um 8; Mo bis Fr um 8; werktags um 8;
     jeden Werktag um 8; tous les jours ouvrés à 8h
 2026-11-27 08:30 WEEKLY;BYDAY=MO,TU,WE,TH,FR = 每个工作日早上八点半
-2026-11-27 09:00 WEEKLY;BYDAY=MO,TU,WE,TH,FR = Mon-Fri 9:00; 每工作日九点; 工作日九点
+2026-11-27 09:00 WEEKLY;BYDAY=MO,TU,WE,TH,FR = Mon-Fri 9:00; 每工作日九点; 工作日九点; 9am every weekday
 2026-11-30 09:00 WEEKLY;BYDAY=MO,WE = every mon/wed 9:00
 2026-11-27 08:00 WEEKLY;BYDAY=MO,WE,FR = every monday, wednesday and friday at 8
 2026-11-27 09:00 WEEKLY;BYDAY=MO,WE,FR = 每周一、三、五九点; jeden Mo, Mi und Fr um 9
@@ -221,12 +226,14 @@ when = in a couple of hours; in a few minutes; in 2 fortnights; 2 weeks from tom
     every month except may; 每天九点除了周末; 每天八点和二十点; 每月第六个周一九点; am Montag und Dienstag um 9;
     jeden Tag außer Sonntag um 9; um 9 oder um 10; täglich von 9 bis 17; täglich bis Freitag um 9; vor 2 Stunden;
     2 Stunden vorher; alle 2 Tage bis Mai; tous les jours sauf le dimanche à 9h;
-    tous les jours jusqu'à vendredi à 9h; à 9h ou à 10h
+    tous les jours jusqu'à vendredi à 9h; à 9h ou à 10h; 9pm weekly; 9:00 yearly; 9:00 daily; 9:00 weekdays;
+    9am fri; 9:00 mon; monday 9:00 friday 10:00; today midnight today 9:00; 九点工作日; um 9 Mo; monatliche Miete;
+    9am tonight; 9pm every morning; every morning at 9pm; tonight at 9am; this morning at 9pm; 早上晚上九点
 often = every 30 seconds; every minute; every 5 minutes; 每5分钟; 每分钟; 每30秒; alle 10 Sekunden; alle 5 Minuten;
     toutes les 10 secondes; toutes les 5 minutes; every 14 minutes
 day = tomorrow in the morning; 2026-12-24; 下周末; 今晚; 明早; 12月24号; 周末; heute Abend; morgen früh;
     demain matin; ce soir; lundi; tous les lundis
-past = in 0 minutes; 0m; 零分钟后; 0分钟后; heute Nacht um 2; in 0 months
+past = in 0 minutes; 0m; 零分钟后; 0分钟后; heute Nacht um 2; in 0 months; um 9 heute
 far = in 99999 days; in 200000 weeks; in 20 years; every 1000 years at 9; in 11 years
 rule = every 0 minutes; every 0 days at 9; on the 32nd of every month at 9; on the 0th of every month at 9;
     每月三十二号九点; 每0天九点; 每零天九点; alle 0 Tage um 9; tous les 0 jours à 9h;
@@ -298,6 +305,21 @@ every 2 hours | look at the oven
 三天后 | 前往北京
 每小时 | 站起来
 下周一九点 | 的会议
+18:30 | daytime nap
+18:30 | may I ask
+18:30 | May party planning
+18:30 | morning person talk
+18:30 | fry eggs
+18:30 | sunscreen
+18:30 | satellite dish
+18:30 | die Blumen gießen
+18:30 | monatliche Miete
+18:30 | this is it
+18:30 | nextcloud update
+18:30 | diese Mail schreiben
+18:30 | dienstlich telefonieren
+18:30 | mittagessen kochen
+18:30 | frische Luft
 """
 """Times with the texts behind them."""
 

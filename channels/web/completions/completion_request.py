@@ -163,7 +163,7 @@ def session_of(headers: Mapping[str, str], user: str, *, channel: str) -> Sessio
     Raises:
         BadSessionKey: a name cannot be used.
     """
-    person = _first(headers, PERSON_HEADERS) or user
+    person = _first(headers, PERSON_HEADERS) or user.strip(" ")
     session = _first(headers, THREAD_HEADERS)
     if not person:
         return SessionKey.of_channel(session or DEFAULT_CHAT, channel)
