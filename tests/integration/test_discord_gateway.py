@@ -33,6 +33,8 @@ RESUME, IDENTIFY, HEARTBEAT = 6, 2, 1
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("PAUSE_MIN_S", "IDENTIFY_EVERY_S", "INVALID_MAX_S"):
         monkeypatch.setattr(f"channels.discord.gateway.{name}", 0.02)
+    for name in ("DEFER_S", "LOOK_S"):  # a slow machine changes nothing
+        monkeypatch.setattr(f"channels.discord.event_inlet.{name}", HANG_S)
 
 
 class Lake:
