@@ -72,9 +72,9 @@ def _conversations() -> Result:
 async def _grown(folder: Path, pid: int) -> tuple[float, float]:
     async with people(folder) as everybody:
         await _answered(everybody, range(FIRST))
-        first = _mb([pid])
+        first = _mb([pid], "Anonymous")
         await _answered(everybody, range(FIRST, FIRST + CONVERSATIONS))
-        return first, _mb([pid])
+        return first, _mb([pid], "Anonymous")
 
 
 async def _answered(everybody: People, numbers: range) -> None:
@@ -99,12 +99,15 @@ def _content(path: Path) -> bytes:
     return b""
 
 
-def _mb(pids: Iterable[int]) -> float:
-    """Proportional set size of processes together, MB (proc(5), smaps_rollup)."""
+def _mb(pids: Iterable[int], field: str = "Pss") -> float:
+    """Memory of processes together, MB: a field of proc(5), smaps_rollup.
+
+    Of the proportional set size, what a process has grown by also depends on the other processes with its libraries.
+    """
     kb = [
         int(line.split()[1])
         for pid in pids
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        if line.startswith("Pss:")
+        if line.startswith(f"{field}:")
     ]
     return sum(kb) * 1_024 / 1_000_000
