@@ -6,7 +6,6 @@ streaming and crashes are dealt with around it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 import anyio
@@ -21,8 +20,7 @@ from daemon.sessionkey import SessionKey
 # What is found when an adapter is examined.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Remark:
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was found."""
 
     state: Literal["ok", "warning", "error"]

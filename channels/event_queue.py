@@ -7,10 +7,10 @@ and tried again in its place: a platform says it a few times more at most, and w
 import random
 from collections import deque
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 import anyio
 import anyio.abc
+import msgspec
 import structlog
 
 from daemon import metrics
@@ -33,8 +33,7 @@ REST_MIN_S, REST_MAX_S = 0.2, 5.0
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueuedEvent:
+class QueuedEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event that is to be taken."""
 
     chat: bytes

@@ -5,7 +5,6 @@ Nothing is retried, and no request waits for a rate limit. No error contains the
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import anyio
@@ -51,14 +50,13 @@ class Upload(msgspec.Struct, frozen=True, kw_only=True):
     content: bytes
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """One request."""
 
     method: Method
     path: str
     body: Any = None
-    query: Mapping[str, str] = field(default_factory=dict[str, str])
+    query: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     uploads: Sequence[Upload] = ()
     passing: bool = False
     """Whether the request is dropped, and not repeated, if Discord refuses it for now."""

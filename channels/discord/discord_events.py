@@ -1,7 +1,8 @@
 """The meaning of Discord's events: a message for the intake, or nothing. Pure."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from channels.arrival import Arrival, Sender, reacted
 from channels.discord.api_types import Deleted, Interaction, Message, ReactionChange, is_snowflake, order_of
@@ -21,23 +22,21 @@ REPLIED_TO = 0
 """Type of a reference to the message that is replied to; others are forwarded messages."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Me:
+class Me(msgspec.Struct, frozen=True, kw_only=True):
     """The bot's identity."""
 
     id: str
     name: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Place:
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message was written."""
 
     chat: str
     """The channel that is no thread."""
     thread: str = ""
     name: str = ""
-    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    names: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """Names of channels and roles, by ID."""
     roles: Collection[str] = ()
     """The bot's own roles in the server, which people mention instead of the bot."""

@@ -1,7 +1,6 @@
 """One connection to the gateway: the greeting, the session, heartbeats and events, until it ends."""
 
 import random
-from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
@@ -65,8 +64,7 @@ _ready = msgspec.json.Decoder(_Ready).decode
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class GatewayLogin:
+class GatewayLogin(msgspec.Struct, frozen=True, kw_only=True):
     """The bot's credentials at the gateway."""
 
     token: Secret

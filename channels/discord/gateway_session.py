@@ -3,7 +3,6 @@
 Hash ``mp:poller:{<channel>}``, field ``session``: the session in JSON, beside the lease of the connected process.
 """
 
-from dataclasses import dataclass
 from typing import Literal
 
 import anyio
@@ -43,8 +42,7 @@ Remedy = Literal["resume", "identify", "without intent", "person"]
 """The next step: resume the session, begin a new one, begin one without the privileged intent, wait for a person."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Close:
+class Close(msgspec.Struct, frozen=True, kw_only=True):
     """The end of a connection."""
 
     reason: str

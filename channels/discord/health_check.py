@@ -1,6 +1,5 @@
 """The state of a bot at Discord, in sentences for people."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -18,8 +17,7 @@ SHARDS_FROM = 2_500
 """Servers from which on Discord requires several connections."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Remark:
+class Remark(msgspec.Struct, frozen=True, kw_only=True):
     """One fact."""
 
     state: Literal["ok", "warning", "error"]

@@ -1,7 +1,6 @@
 """Looking up whether a message was sent: by its nonce, else by its text."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import anyio
 import msgspec
@@ -26,8 +25,7 @@ SAME_S = 3_600.0
 _messages = msgspec.json.Decoder(list[Message]).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class LookupRequest:
+class LookupRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A message that may have been sent."""
 
     part: Part

@@ -7,10 +7,10 @@ limit per *major parameter*, which is the channel or the server.
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TypeVar
 
 import anyio
+import msgspec
 
 from channels.discord.api_types import stated_s
 
@@ -29,8 +29,7 @@ _varying = re.compile(r"(?<=/reactions)/[^/]+|(?<=^/interactions/\*)/[^/]+|(?<=^
 _major = re.compile(r"/(?:channels|guilds|interactions|webhooks/\d+)/([^/]+)")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Route:
+class Route(msgspec.Struct, frozen=True, kw_only=True):
     """A request, as far as its rate limit is concerned."""
 
     name: str

@@ -4,8 +4,9 @@ Nearly nothing must be there: what has another shape than today is left out fiel
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from channels.shapes import Shape, nested
 from daemon.errors import SendRefused, SendRejected, SendUnknown
@@ -175,14 +176,13 @@ LATER = frozenset({230049, 18121, 1, 1500, 1663, 1668, 5000, 55001, 10500, 30012
 again, so nothing is in doubt."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a call."""
 
     found: dict[str, Any]
     """The JSON object; empty if the answer had none."""
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
 
     @property
     def code(self) -> int | None:

@@ -3,7 +3,6 @@
 import random
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -48,11 +47,10 @@ _decode = msgspec.json.Decoder(dict[str, Any]).decode
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Taken:
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """An event that need not be said again."""
 
-    answer: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    answer: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """The answer for Feishu."""
     then: Callable[[], Awaitable[None]] | None = None
     """To be done once Feishu has the answer; does not raise."""

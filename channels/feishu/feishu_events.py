@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from channels.arrival import Arrival, Sender, reacted
 from channels.feishu.api_types import Body, Item, Message
@@ -34,8 +35,7 @@ is_id = re.compile(r"[A-Za-z0-9_-]{1,100}").fullmatch
 """Whether a text is an ID of Feishu."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Me:
+class Me(msgspec.Struct, frozen=True, kw_only=True):
     """The bot's identity."""
 
     open_id: str

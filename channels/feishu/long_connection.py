@@ -9,7 +9,6 @@ import random
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -80,8 +79,7 @@ _encode = msgspec.json.Encoder().encode
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """Where a connection is opened."""
 
     url: str

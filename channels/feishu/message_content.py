@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -25,8 +24,7 @@ _CALLED = re.compile(r"\A\s*\0[^\0]*\0[ \t\u00a0,:，：]*")
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class MessageContent:
+class MessageContent(msgspec.Struct, frozen=True, kw_only=True):
     """What a message says."""
 
     text: str

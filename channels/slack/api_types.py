@@ -6,7 +6,6 @@ can be understood is not lost with the rest.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -208,14 +207,13 @@ DOUBTFUL = frozenset({"internal_error", "fatal_error"})
 """"It's possible some aspect of the operation succeeded before the error was raised" (the Web API's methods)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a call."""
 
     found: dict[str, Any]
     """The JSON object; empty if the answer had none."""
     status: int
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """``X-OAuth-Scopes`` names the scopes of a token; found by any spelling of its name."""
 
     @property

@@ -2,9 +2,9 @@
 
 import datetime as dt
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
 
 import anyio
+import msgspec
 
 from channels.base import Part
 from channels.slack.api import Api
@@ -50,8 +50,7 @@ class FoundMessage(Shape, frozen=True):
     metadata: Metadata | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class LookupRequest:
+class LookupRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What is looked for, and by whom."""
 
     part: Part

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from channels.arrival import Arrival, Sender, reacted
 from channels.slack.api_types import Body, Message, objects_in
@@ -32,8 +33,7 @@ _is_ts = re.compile(r"\d{1,10}\.\d{1,9}", re.ASCII).fullmatch
 _is_id = re.compile(r"[A-Za-z0-9_-]{1,64}").fullmatch
 
 
-@dataclass(frozen=True, kw_only=True)
-class Me:
+class Me(msgspec.Struct, frozen=True, kw_only=True):
     """The bot's identity in its workspace."""
 
     team: str

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import msgspec
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -89,8 +90,7 @@ def is_plain(tokens: list[Token]) -> bool:
     return all(token.type in QUIET and all(child.type in QUIET for child in token.children or ()) for token in tokens)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Style:
+class _Style(msgspec.Struct, frozen=True, kw_only=True):
     """What a run of characters has; two links beside each other are two styles."""
 
     type: str

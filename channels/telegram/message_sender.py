@@ -4,13 +4,13 @@ Nothing is sent again here that may have arrived.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import anyio
 import anyio.to_thread
 import msgspec
+from msgspec.structs import replace
 
 from channels.base import Part
 from channels.telegram.api import Api, Upload
@@ -41,15 +41,14 @@ NO_VOICE = "voice_messages_forbidden"
 _sent = msgspec.json.Decoder(Sent).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Target:
+class Target(msgspec.Struct, frozen=True, kw_only=True):
     """Where something is said."""
 
     chat: str
     """As the platform calls it now."""
     thread: str = ""
     reply_to: int | None = None
-    keyboard: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    keyboard: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """The parameters of the buttons below the message."""
 
     @property

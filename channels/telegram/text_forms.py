@@ -6,9 +6,9 @@ count for people, and a picture from an address that a model made up is a link: 
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 from markdown_it.token import Token
 
 from channels.link_spoofing import honest
@@ -133,8 +133,7 @@ def _fits_rich(text: str) -> bool:
     return longest <= RICH_MAX_CHARS and blocks <= BLOCKS_MAX
 
 
-@dataclass(frozen=True, kw_only=True)
-class TextForm:
+class TextForm(msgspec.Struct, frozen=True, kw_only=True):
     """One form of a text: the parameters that it is sent by."""
 
     fields: dict[str, Any]

@@ -1,6 +1,5 @@
 """What an update of Telegram's means: a message for the intake, a chat that moved, or nothing. Pure."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -41,8 +40,7 @@ def kinds_of(config: TelegramConfig) -> tuple[str, ...]:
 GROUPS = frozenset({"group", "supergroup"})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Me:
+class Me(msgspec.Struct, frozen=True, kw_only=True):
     """Who the bot is."""
 
     id: int
@@ -53,24 +51,21 @@ class Me:
         return bool(self.username) and name.casefold() == self.username.casefold()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Migrated:
+class Migrated(msgspec.Struct, frozen=True, kw_only=True):
     """A group has become a supergroup, which has an id of its own."""
 
     old: int
     new: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Membership:
+class Membership(msgspec.Struct, frozen=True, kw_only=True):
     """The bot was let into a chat, or put out of it."""
 
     chat: int
     status: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pressed:
+class Pressed(msgspec.Struct, frozen=True, kw_only=True):
     """Somebody has pressed a button of the bot."""
 
     query: str
@@ -96,8 +91,7 @@ class _Query(msgspec.Struct, frozen=True, rename={"sender": "from"}):
     data: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Reacted:
+class Reacted(msgspec.Struct, frozen=True, kw_only=True):
     """A person marked a message, took marks away, or both."""
 
     arrivals: tuple[Arrival, ...]

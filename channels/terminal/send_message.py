@@ -2,9 +2,9 @@
 
 import getpass
 from contextlib import aclosing
-from dataclasses import dataclass
 
 import anyio
+import msgspec
 
 from channels.conversation import Conversation, ConversationEntry, settled_by
 from daemon.config import Config, TerminalConfig
@@ -80,8 +80,7 @@ def _is_open(channel: object) -> bool:
     return isinstance(channel, TerminalConfig) and channel.enabled
 
 
-@dataclass(frozen=True, kw_only=True)
-class SendResult:
+class SendResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of sending a message."""
 
     id: str
@@ -92,8 +91,7 @@ class SendResult:
     """The answer's text; None when it was not waited for."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sending:
+class Sending(msgspec.Struct, frozen=True, kw_only=True):
     """One message on its way."""
 
     conversation: Conversation

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+
+import msgspec
 
 FORMULA_MAX_CHARS = 1_000
 """A longer stretch is no formula."""
@@ -23,8 +24,7 @@ _mathematical = re.compile(r"\\[A-Za-z]{2,}|[\^=+<>]|(?<![A-Za-z]{2})_|[0-9A-Za-
 _letter = re.compile(r"[A-Za-z]'?").fullmatch
 
 
-@dataclass(frozen=True, kw_only=True)
-class Formula:
+class Formula(msgspec.Struct, frozen=True, kw_only=True):
     """A formula, with its marks, from ``begin`` to ``end`` of a text."""
 
     begin: int

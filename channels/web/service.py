@@ -4,13 +4,13 @@ import shlex
 import socket
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from functools import partial
 
 import anyio
 import msgspec
 import structlog
 from anyio import to_thread
+from msgspec.structs import replace
 
 from channels.http import Server, address_of, listen
 from channels.web.app import application

@@ -1,14 +1,14 @@
 """The shared context of the endpoints of one web channel."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from daemon.config import WebConfig
 from daemon.process import Process
 
 
-@dataclass(frozen=True, kw_only=True)
-class Site:
+class Site(msgspec.Struct, frozen=True, kw_only=True):
     """One channel instance of type ``web``, listening."""
 
     process: Process

@@ -36,8 +36,7 @@ Raises:
 """
 
 
-@dataclass(frozen=True)
-class Script:
+class Script(msgspec.Struct, frozen=True):
     """The text of a script, and the hash that calls it."""
 
     name: str

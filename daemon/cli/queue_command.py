@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import fields
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -224,7 +223,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
     if as_json:
         print_json(queues)
         return
-    heads = ("partition", *(entry.name for entry in fields(Lengths)))
+    heads = ("partition", *Lengths.__struct_fields__)
     rows = [(number, *_cells(lengths)) for number, lengths in enumerate(queues.partitions)]
     table(heads, [*rows, ("total", *_cells(queues.total))])
     for channel, count in queues.total.out.items():
@@ -264,5 +263,5 @@ def unknown(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 
 
 def _cells(lengths: "Lengths") -> tuple[object, ...]:
-    *counts, _ = (getattr(lengths, entry.name) for entry in fields(lengths))
+    *counts, _ = (getattr(lengths, name) for name in lengths.__struct_fields__)
     return (*counts, sum(lengths.out.values()))

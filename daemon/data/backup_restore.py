@@ -8,7 +8,6 @@ import hashlib
 import zlib
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -46,8 +45,7 @@ FIXED = (b"schema", b"needs", b"partitions")
 """Fields that a process writes into ``mp:meta`` of an empty database when it connects."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RestoreTarget:
+class RestoreTarget(msgspec.Struct, frozen=True, kw_only=True):
     """Where a backup is to be restored to, beside Redis."""
 
     workspace_of: Callable[[str], Path]
@@ -60,8 +58,7 @@ class RestoreTarget:
     """Whether existing data is deleted."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class RestoreResult:
+class RestoreResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a restore."""
 
     manifest: Manifest

@@ -1,7 +1,6 @@
 """A memory for the holder of a session's consolidation lock, and the outcome of the holder's writes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -20,8 +19,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     """0: none yet."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Opened:
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """A scope's memory at one moment, opened for one session under its consolidation lock."""
 
     scope: str

@@ -2,9 +2,9 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from daemon.bus import Bus, load_script
 from daemon.errors import VersionMoved
@@ -37,8 +37,7 @@ class ForeignMemory(msgspec.Struct, frozen=True, kw_only=True):
     """Days (``YYYY-MM-DD``) and their notes, oldest first."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImportResult:
+class ImportResult(msgspec.Struct, frozen=True, kw_only=True):
     """The parts that were new."""
 
     version: int

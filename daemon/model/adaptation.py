@@ -9,12 +9,12 @@ Ids of calls, content beside calls, pictures, calls themselves, and the fields t
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Literal, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from daemon.errors import UNREADABLE
 from daemon.model import provider_fields
@@ -128,8 +128,7 @@ BETWEEN = b'{"role":"assistant","content":"..."}'
 """Stands between a tool's result and the next user message, where roles must alternate: the turn had no answer."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MessageForm:
+class MessageForm(msgspec.Struct, frozen=True, kw_only=True):
     """How a server takes messages."""
 
     ids: Literal["any", "nine"] = "any"

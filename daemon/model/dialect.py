@@ -6,11 +6,11 @@ It begins with what is known of the provider, and learns from each request that 
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from daemon.config.schema import ModelConfig
 from daemon.model.adaptation import MODELS, MessageForm, adapted, is_of_order, marked, plain
@@ -49,8 +49,7 @@ LIMIT_LEAST = 256
 _PLAIN = MessageForm()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dialect:
+class Dialect(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of a model's server."""
 
     limit: Literal["max_completion_tokens", "max_tokens"] = "max_completion_tokens"
@@ -280,5 +279,5 @@ def changes(known: Dialect, learnt: Dialect) -> str:
 
 
 def _flat(dialect: Dialect) -> dict[str, object]:
-    own = {name: value for name, value in vars(dialect).items() if name != "form"}
-    return own | {f"form.{name}": value for name, value in vars(dialect.form).items()}
+    own = {name: value for name, value in msgspec.structs.asdict(dialect).items() if name != "form"}
+    return own | {f"form.{name}": value for name, value in msgspec.structs.asdict(dialect.form).items()}

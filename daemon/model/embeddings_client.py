@@ -9,7 +9,6 @@ in a thread.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import anyio
 import httpx2
@@ -44,8 +43,7 @@ class _Answer(msgspec.Struct):
     usage: _Usage | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class EmbeddingResult:
+class EmbeddingResult(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a call."""
 
     vectors: list[list[float]]
@@ -135,8 +133,7 @@ class _RerankAnswer(msgspec.Struct):
     usage: _RerankUsage | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class RerankResult:
+class RerankResult(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a call."""
 
     scores: list[float]

@@ -4,7 +4,6 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import anyio
@@ -24,8 +23,7 @@ BACKING_OFF = "waiting for a retry after a failed answer, or delayed by a limit 
 """The reason of a session that is not parked and has to wait all the same."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Lengths:
+class Lengths(msgspec.Struct, frozen=True, kw_only=True):
     """One partition's queues, or all of them together."""
 
     backlog: int = 0
@@ -44,12 +42,11 @@ class Lengths:
     """Messages that could not be answered, and replies that could not be delivered."""
     unknown: int = 0
     """Parts of replies of which nobody knows whether they arrived."""
-    out: dict[str, int] = field(default_factory=dict[str, int])
+    out: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     """Replies not yet delivered, by push channel."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Queues:
+class Queues(msgspec.Struct, frozen=True, kw_only=True):
     """All queues at one moment."""
 
     partitions: list[Lengths]
@@ -142,8 +139,7 @@ _is_stream_id = re.compile(r"[0-9]{1,19}-[0-9]{1,19}").fullmatch
 _decoder: msgspec.json.Decoder[Inbound | Reply] = msgspec.json.Decoder(Inbound | Reply)
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueuedMessage:
+class QueuedMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message or a reply that waits, without its text."""
 
     id: str
@@ -162,8 +158,7 @@ class QueuedMessage:
     correlation: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueuedSession:
+class QueuedSession(msgspec.Struct, frozen=True, kw_only=True):
     """A session that waits, or that a worker holds."""
 
     session: str

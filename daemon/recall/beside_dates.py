@@ -2,7 +2,9 @@
 
 import datetime as dt
 import re
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from daemon.recall import date_spans
 from daemon.recall.chinese_dates import number_of
@@ -127,8 +129,7 @@ _chinese_event = re.compile(
 ).search
 
 
-@dataclass(frozen=True, kw_only=True)
-class EventDate:
+class EventDate(msgspec.Struct, frozen=True, kw_only=True):
     """Days beside an event, such as "three days after my party". Only a search tells when the event was."""
 
     event: str

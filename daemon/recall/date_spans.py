@@ -2,8 +2,9 @@
 
 import calendar
 import datetime as dt
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 DAY = dt.timedelta(days=1)
 
@@ -18,8 +19,7 @@ Kind = Literal["day", "day number", "weekday", "week", "weekend", "month", "seas
 day of a month that is not named. An open period has only one end."""
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(msgspec.Struct, frozen=True):
     """A part of a text, and its dates."""
 
     begin: int

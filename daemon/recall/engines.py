@@ -2,13 +2,13 @@
 
 import datetime as dt
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import anyio
 import msgspec
 import structlog
+from msgspec.structs import replace
 
 from daemon.clock import Clock
 from daemon.config import Config
@@ -45,8 +45,7 @@ async def nothing_to_do() -> None:
     """Do nothing."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Engines:
+class Engines(msgspec.Struct, frozen=True, kw_only=True):
     """The search engine, and the reader of stored places."""
 
     engine: Engine

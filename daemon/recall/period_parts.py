@@ -1,7 +1,8 @@
 """Parts of a date or period, named by words beside it: ``early May``, ``the first weekend of May``, ``月底``. Pure."""
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from daemon.recall import date_spans
 from daemon.recall.date_spans import DAY, WEEKDAYS, Days, Span

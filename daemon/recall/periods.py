@@ -8,7 +8,8 @@ import calendar
 import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from daemon.recall import date_spans
 from daemon.recall.beside_dates import AFTER, BEFORE, beside

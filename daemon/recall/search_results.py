@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, Protocol
 
@@ -244,8 +243,7 @@ class _Wire(msgspec.Struct):
 _decode_wire = msgspec.json.Decoder(_Wire).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class QuotedMessage:
+class QuotedMessage(msgspec.Struct, frozen=True, kw_only=True):
     """A message, word for word."""
 
     session: str

@@ -6,7 +6,7 @@ Begin with ``reminder_plan``, then ``recurrence`` (repetitions and time zones). 
 (``workers.agent.reminder_sweep``).
 """
 
-from daemon.reminders.recurrence import zone_of
+from daemon.reminders.recurrence import load_phrases, zone_of
 from daemon.reminders.reminder import (
     Preferences,
     Reminder,
@@ -55,6 +55,7 @@ __all__ = [
     "id_of",
     "is_late",
     "listed",
+    "load_phrases",
     "member_of",
     "parsed",
     "place_in",

@@ -3,7 +3,8 @@
 import datetime as dt
 from calendar import monthrange
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 Days = Callable[[dt.date], Iterable[dt.date]]
 """The possible dates of a named day when the argument is today, in order. Only a fixed date may lie before today."""
@@ -12,8 +13,7 @@ YEARS_AHEAD = 9
 """29 February, the rarest date, comes at least once in eight years (1896 to 1904)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Phrase:
+class Phrase(msgspec.Struct, frozen=True, kw_only=True):
     """The meaning of the first words of a text."""
 
     end: int = 0

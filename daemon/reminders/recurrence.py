@@ -8,6 +8,7 @@ import datetime as dt
 import re
 from collections.abc import Iterator
 from functools import partial
+from importlib import import_module
 from itertools import islice, pairwise, takewhile
 from typing import Literal
 from zoneinfo import ZoneInfo, available_timezones
@@ -20,7 +21,6 @@ from daemon.config import zone_problem
 from daemon.reminders import phrase_days
 from daemon.reminders.phrase_days import Days, Phrase
 from daemon.reminders.reminder import ReminderRefused
-from daemon.reminders.time_phrases import phrase_of
 
 # Times as people mean them: on the clock of a time zone, where an hour may be missing or come twice. Pure.
 
@@ -91,6 +91,18 @@ def moment_from(text: str, zone: ZoneInfo, *, now: dt.datetime, takes_days: bool
     if (found.utc - now).total_seconds() > FAR_S:
         raise ReminderRefused("remind_far")
     return found
+
+
+def load_phrases() -> None:
+    """Import the expressions for phrases. Otherwise, the first phrase would do it. Blocks for 0.1 s."""
+    import_module("daemon.reminders.time_remainder")
+
+
+def phrase_of(text: str) -> Phrase:
+    """The phrase at the beginning of ``text``, as ``time_phrases.phrase_of`` reads it."""
+    from daemon.reminders import time_phrases  # noqa: PLC0415 - see ``load_phrases``
+
+    return time_phrases.phrase_of(text)
 
 
 def repetition_in(text: str) -> str:

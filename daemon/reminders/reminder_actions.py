@@ -1,12 +1,12 @@
 """Actions on reminders, for people, models and operators: adding, changing, pausing, resuming and deleting them."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
 import msgspec
 from anyio import to_thread
+from msgspec.structs import replace
 
 from daemon.bus import Bus, scan
 from daemon.config import ChannelConfig, PushConfig
@@ -75,7 +75,7 @@ async def change(reminders: Reminders, stored: StoredReminder, **changes: Any) -
         text = checked_text(changes.get("text", old.text))
         new = msgspec.structs.replace(old, text=text, kind=changes.get("kind", old.kind))
     else:
-        place = ReminderPlace(**{name: getattr(old, name) for name in ReminderPlace.__dataclass_fields__})
+        place = ReminderPlace(**{name: getattr(old, name) for name in ReminderPlace.__struct_fields__})
         kept = ReminderRequest(
             text=old.text,
             when=old.local,

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -10,6 +9,7 @@ import msgspec
 from daemon.clock import stamp
 from daemon.events import ChatKind, Inbound
 from daemon.printable import one_line
+from daemon.reminders.phrase_days import Phrase
 from daemon.reminders.recurrence import (
     Moment,
     first_of,
@@ -17,6 +17,7 @@ from daemon.reminders.recurrence import (
     moment_from,
     occurrences,
     on_clock,
+    phrase_of,
     repetition_in,
     rule_from,
     shown,
@@ -25,8 +26,6 @@ from daemon.reminders.recurrence import (
     zone_of,
 )
 from daemon.reminders.reminder import Kind, Reminder, ReminderRefused
-from daemon.reminders.time_phrases import phrase_of
-from daemon.reminders.time_remainder import belongs_to_time
 from daemon.wording import Language
 from daemon.wording import text as say
 
@@ -43,8 +42,7 @@ LATE_S = 60.0
 """From how much on a reminder says that it is late: everybody's clock shows another minute."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReminderRequest:
+class ReminderRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A reminder as it was asked for."""
 
     text: str
@@ -62,8 +60,7 @@ class ReminderRequest:
     """IANA name."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReminderPlace:
+class ReminderPlace(msgspec.Struct, frozen=True, kw_only=True):
     """The chat in which a reminder fires, and the person whose it is."""
 
     bot: str
@@ -129,7 +126,7 @@ def planned(wish: ReminderRequest, place: ReminderPlace, *, reminder_id: str, no
         until=stamp(until) if until else "",
         left=left,
         made_at=stamp(now),
-        **{name: getattr(place, name) for name in ReminderPlace.__dataclass_fields__},
+        **{name: getattr(place, name) for name in ReminderPlace.__struct_fields__},
     )
 
 
@@ -291,8 +288,14 @@ def parsed(text: str, *, zone: str) -> RemindCommand:
         # One reminder has one time: 早上七点和晚上九点 is refused, and not read without its end.
         end = more.end() + another.end
         when, said = f"{when} {said[:end]}", said[end:].strip()
-    elif when and (belongs_to_time(phrase, when, said) or (is_repetition(when) and _LIKE_TIME.match(said))):
+    elif when and (_belongs_to_time(phrase, when, said) or (is_repetition(when) and _LIKE_TIME.match(said))):
         # Refused, with the words behind the time: otherwise they would be its text.
         first, _, said = said.partition(" ")
         when = f"{when} {first}"
     return RemindCommand(action="set", wish=ReminderRequest(text=said, when=when, kind=kind, rule=rule, zone=zone))
+
+
+def _belongs_to_time(phrase: Phrase, when: str, rest: str) -> bool:
+    from daemon.reminders.time_remainder import belongs_to_time  # noqa: PLC0415 - see ``load_phrases``
+
+    return belongs_to_time(phrase, when, rest)

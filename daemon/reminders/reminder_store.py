@@ -49,8 +49,7 @@ class Tenure:
     """The head at which it began."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoredReminder:
+class StoredReminder(msgspec.Struct, frozen=True, kw_only=True):
     """A reminder as it was read."""
 
     session: str

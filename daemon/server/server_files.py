@@ -7,8 +7,9 @@ import json
 import os
 import tempfile
 from collections.abc import Generator
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
 
 from daemon.durable import folder_below, plain_file, private_folder
 
@@ -16,8 +17,7 @@ CONTENT_MAX_BYTES = 65_536
 """Of the small files; Millpond writes a few hundred bytes."""
 
 
-@dataclass(frozen=True)
-class ServerFiles:
+class ServerFiles(msgspec.Struct, frozen=True):
     """The files of the server that belongs to one data directory."""
 
     data_dir: Path
@@ -90,8 +90,7 @@ class ServerFiles:
             return 0
 
 
-@dataclass(frozen=True)
-class ServerState:
+class ServerState(msgspec.Struct, frozen=True):
     """What ``server.json`` keeps from one start to the next, so that clients find the server where it was."""
 
     socket: str
@@ -165,7 +164,7 @@ MAX_SOCKET_BYTES = 100
 
 def write_state(layout: ServerFiles, state: ServerState) -> None:
     """Keep ``state`` in ``server.json``."""
-    write_private(layout.state, json.dumps(asdict(state)) + "\n")
+    write_private(layout.state, json.dumps(msgspec.structs.asdict(state)) + "\n")
 
 
 def write_private(path: Path, text: str) -> None:

@@ -75,8 +75,7 @@ TOOLS = ("read_file", "grep", "list_files")
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Plot:
+class Plot(msgspec.Struct, frozen=True, kw_only=True):
     """The properties of a conversation."""
 
     messages: int

@@ -1,7 +1,6 @@
 """The state that a worker holds while it answers a session's messages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -174,8 +173,7 @@ RELEASE = load_script(__file__, "release.lua")
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionNotice:
+class SessionNotice(msgspec.Struct, frozen=True, kw_only=True):
     """A notice for a session's users that belongs to no turn, together with a change of the session."""
 
     notice: Notice

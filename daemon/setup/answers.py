@@ -1,8 +1,9 @@
 """The answers, from questions, flags or existing files."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from daemon.config import Secret
 from daemon.config.bot_settings import Provider
@@ -16,8 +17,7 @@ from daemon.wording import Language
 # Values of command-line options; None: not given.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Flags:
+class Flags(msgspec.Struct, frozen=True, kw_only=True):
     """Every answer, as a flag gave it."""
 
     data_dir: str | None = None
@@ -198,8 +198,7 @@ ACCESS = (
 """The explanation of each choice."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Owner:
+class Owner(msgspec.Struct, frozen=True, kw_only=True):
     """Whose bot it is."""
 
     id: str
@@ -207,8 +206,7 @@ class Owner:
     name: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ModelAnswer:
+class ModelAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The model that answers."""
 
     base_url: str
@@ -218,8 +216,7 @@ class ModelAnswer:
     api: Api = "openai"
 
 
-@dataclass(frozen=True, kw_only=True)
-class TelegramAnswer:
+class TelegramAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The bot at Telegram."""
 
     channel: str
@@ -239,8 +236,7 @@ class TelegramAnswer:
         return _admins(self.channel, self.owner)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SlackAnswer:
+class SlackAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The app in one workspace of Slack."""
 
     channel: str
@@ -264,8 +260,7 @@ class SlackAnswer:
         return _admins(self.channel, self.owner)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DiscordAnswer:
+class DiscordAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The bot at Discord."""
 
     channel: str
@@ -285,8 +280,7 @@ class DiscordAnswer:
         return _admins(self.channel, self.owner)
 
 
-@dataclass(frozen=True, kw_only=True)
-class FeishuAnswer:
+class FeishuAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The app in one tenant of Feishu or Lark."""
 
     channel: str
@@ -307,8 +301,7 @@ class FeishuAnswer:
         return _admins(self.channel, self.owner)
 
 
-@dataclass(frozen=True, kw_only=True)
-class WebhookAnswer:
+class WebhookAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A bridge to another platform, with which messages are exchanged by HTTP."""
 
     channel: str
@@ -322,8 +315,7 @@ class WebhookAnswer:
     access: Access = "pairing"
 
 
-@dataclass(frozen=True, kw_only=True)
-class WebAnswer:
+class WebAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What the bot may do on the web."""
 
     search: Provider
@@ -335,8 +327,7 @@ class WebAnswer:
     """Whether it reads pages."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VoiceAnswer:
+class VoiceAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The server for voice messages, with OpenAI's API for audio."""
 
     base_url: str = ""
@@ -358,8 +349,7 @@ PlatformAnswer = TelegramAnswer | SlackAnswer | DiscordAnswer | FeishuAnswer
 """Platforms on which an owner is known."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Answers:
+class Answers(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that goes into the configuration."""
 
     bot: str

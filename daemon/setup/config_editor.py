@@ -9,7 +9,6 @@ All functions block.
 import copy
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -111,8 +110,7 @@ _FROM = "environment "
 """The beginning of the source of a key that a variable sets."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration file at one moment, and its meaning."""
 
     place: ConfigPlace
@@ -130,8 +128,7 @@ class Settings:
         return {path: name for path, name in variables.items() if name.upper().startswith(PREFIX)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, kw_only=True):
     """A change that can be written."""
 
     settings: Settings

@@ -4,9 +4,9 @@ import copy
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
+import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
@@ -120,8 +120,7 @@ def differences(
             yield path, key, value
 
 
-@dataclass(frozen=True, kw_only=True)
-class SecretFile:
+class SecretFile(msgspec.Struct, frozen=True, kw_only=True):
     """A secret, and the file beside the configuration that it goes into."""
 
     name: str

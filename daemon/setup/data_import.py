@@ -1,9 +1,9 @@
 """Importing another program's data: files into the workspace, its memory into a memory."""
 
 import getpass
-from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 from anyio import to_thread
 
 from daemon.archive import Archive
@@ -22,8 +22,7 @@ PATIENCE_S = 10.0
 """How long is waited for a Redis that is not there."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CopyResult:
+class CopyResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result for the files."""
 
     taken: tuple[str, ...]

@@ -10,12 +10,13 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, cast
 
 import json5
+from msgspec.structs import replace
 
 from daemon.clock import MINUTE
 from daemon.config import Secret

@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import cast
+
+import msgspec
+from msgspec.structs import replace
 
 from daemon.config import Secret
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Offered as answers; empty: nothing was found."""
 
     model_url: str = ""
@@ -23,8 +24,7 @@ class Settings:
     time_zone: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Provider:
+class _Provider(msgspec.Struct, frozen=True, kw_only=True):
     """An OpenAI-compatible server that these programs know by a name."""
 
     url: str

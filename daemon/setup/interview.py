@@ -1,8 +1,9 @@
 """The questions in order, each with the test of its answer."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Literal, cast
+
+from msgspec.structs import replace
 
 from daemon.config import BotConfig, Secret, TelegramConfig
 from daemon.config.config_keys import NAME_RULE, is_name
@@ -298,11 +299,8 @@ class Interview:
         else:
             self._asker.say(f"  The bot is {me.first_name or me.username}: {me.link}")
             return replace(answer, username=me.username)
-        of = (
-            ("again", "enter the token again"),
-            ("keep", "keep this token anyway"),
-            ("skip", "continue without Telegram"),
-        )
+        keep = ("keep", "keep this token anyway")
+        of = (("again", "enter the token again"), keep, ("skip", "continue without Telegram"))
         chosen = self._asker.choice("Next step", of, given=None, default="again")
         return "again" if chosen == "again" else answer if chosen == "keep" else None
 

@@ -1,9 +1,10 @@
 """The defaults of answers: the APIs of models, and facts about this machine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from daemon.config import Secret
 from daemon.wording import Language
@@ -13,8 +14,7 @@ from daemon.wording import Language
 Api = Literal["openai", "anthropic"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ApiDefaults:
+class ApiDefaults(msgspec.Struct, frozen=True, kw_only=True):
     """What is offered when nothing else is known."""
 
     url: str

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeVar, cast
 
 import anyio
 import click
+import msgspec
 
 from daemon.config import Secret
 from daemon.errors import ConfigError, MillpondError
@@ -223,8 +223,7 @@ def _meant(answer: str, words: Sequence[str]) -> str:
 # Questions for secrets of platforms, each with the test of its answer.
 
 
-@dataclass(frozen=True, kw_only=True)
-class SecretQuestion:
+class SecretQuestion(msgspec.Struct, frozen=True, kw_only=True):
     """A secret that is asked for."""
 
     question: str

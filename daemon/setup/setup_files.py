@@ -4,7 +4,6 @@ import os
 import secrets
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -171,8 +170,7 @@ def _write_bytes(path: Path, content: bytes, *, replace: bool) -> None:
 # The path of the configuration, and its existing contents.
 
 
-@dataclass(frozen=True, kw_only=True)
-class ConfigPlace:
+class ConfigPlace(msgspec.Struct, frozen=True, kw_only=True):
     """The configuration file before anything is asked."""
 
     path: Path

@@ -2,8 +2,9 @@
 
 import datetime as dt
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from daemon.clock import stamp
 from daemon.traces.trace_records import FoundTrace, Span, Trace, Unavailable
@@ -16,8 +17,7 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, kw_only=True):
     """A line of a waterfall."""
 
     kind: str

@@ -3,9 +3,9 @@
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from daemon.bus import Bus, Part, load_script
 from daemon.errors import ArchiveError, InboundError
@@ -45,8 +45,7 @@ class RestoredSession(msgspec.Struct, frozen=True, kw_only=True):
     tokens: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class RestoreSource:
+class RestoreSource(msgspec.Struct, frozen=True, kw_only=True):
     """What is to be restored."""
 
     session: str
@@ -58,7 +57,7 @@ class RestoreSource:
     """Index of the first message that is not in the memory yet; ``first`` if it is lower."""
     start: int = 0
     """Index of the first message that a model sees; the cursor if it is lower."""
-    fields: Mapping[str, Part] = field(default_factory=dict[str, Part])
+    fields: Mapping[str, Part] = msgspec.field(default_factory=dict[str, Part])
     """Fields of the session's hash that the new session has as well, as they are stored."""
 
 

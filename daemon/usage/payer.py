@@ -6,9 +6,9 @@ Without a limit of a day's tokens or money nothing is reserved: then whoever doe
 import itertools
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 
 import anyio
+import msgspec
 
 from daemon.clock import Clock
 from daemon.config import BotConfig
@@ -21,8 +21,7 @@ LOOK_S = 0.25
 """How often is looked whether the calls in progress have left room."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Payer:
+class Payer(msgspec.Struct, frozen=True, kw_only=True):
     """Who pays for the calls of one piece of work."""
 
     ledger: UnsentUsage
@@ -37,7 +36,7 @@ class Payer:
     """Whether the calls may use what is reserved for memory."""
     message: str = ""
     """Stream id of the first message that a refusal concerns; its people are told once a day."""
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    _numbers: Iterator[int] = msgspec.field(default_factory=lambda: itertools.count(1))
 
     @property
     def is_limited(self) -> bool:

@@ -4,7 +4,6 @@ A call reserves what it may use of a day's limits before it is made, over all pr
 most can pass a limit. ``docs/configuration-bots.md`` says what counts.
 """
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
@@ -74,8 +73,7 @@ BUCKET_S = 120.0
 _encode = msgspec.json.Encoder().encode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """What a model call may use."""
 
     model: str

@@ -118,7 +118,7 @@ async def test_a_note_that_cannot_be_written_is_kept_and_holds_up_nothing(proces
 
     with capture_logs() as logs:
         cut_off = replace(process, bus=FailingBus(process.bus, at=1))
-        turn.payer = replace(turn.payer, ledger=cut_off.ledger)
+        turn.payer = msgspec.structs.replace(turn.payer, ledger=cut_off.ledger)
         await gates.LimitGate(cut_off).account(turn)
         assert await UsageBook(lab.bus).read([DAY], by="day") == {}
         await cut_off.ledger.written()

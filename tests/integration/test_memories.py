@@ -1,7 +1,6 @@
 """Memories on a real server: what goes in, what is refused, and that whatever comes twice or late changes nothing."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from daemon.archive import Archive
 from daemon.bus import Bus, Script
@@ -75,7 +75,7 @@ async def test_a_range_goes_into_history_memory_and_position_together(memories: 
     assert applied.status == "done"
     assert (now.text, now.version, now.upto, now.mark) == ("# Ann\nlikes Python\n", 1, 36, "m35")
     assert await memories.history(SCOPE) == [entry]
-    assert await memories.versions(SCOPE) == [msgspec.structs.replace(update, version=1)]
+    assert await memories.versions(SCOPE) == [replace(update, version=1)]
     assert now == await opened(memories)
     current = await memories.current(SCOPE)
     assert (current.text, current.version) == (now.text, 1)
@@ -139,9 +139,9 @@ def test_versions_are_stored_as_json_whatever_stands_in_them(text: str, session:
     version = a_version("", session=session, reason=text)
     record, _ = version_parts(version)
 
-    assert msgspec.json.decode(
-        b'{"version":3,' + record[1:-1] + b',"text":"x"}', type=Version
-    ) == msgspec.structs.replace(version, version=3, text="x")
+    assert msgspec.json.decode(b'{"version":3,' + record[1:-1] + b',"text":"x"}', type=Version) == replace(
+        version, version=3, text="x"
+    )
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,9 @@ class Desk:
         )
 
     def context(self, scope: str = ANN) -> ToolContext:
-        return replace(a_context(self.workspace, scope=scope), session="web:" + scope.rpartition(":")[2])
+        return msgspec.structs.replace(
+            a_context(self.workspace, scope=scope), session="web:" + scope.rpartition(":")[2]
+        )
 
     async def call(self, name: str, *, scope: str = ANN, **arguments: Any) -> ToolResult:
         call = ToolCall(id="c", name=name, arguments=msgspec.json.encode(arguments).decode())

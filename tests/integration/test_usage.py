@@ -2,12 +2,12 @@
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import replace
 
 import anyio
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from daemon.bus import Bus, pairs
 from daemon.config import BotConfig, CostConfig, EachConfig, LimitsConfig

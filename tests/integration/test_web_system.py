@@ -225,9 +225,9 @@ async def test_without_changes_ages_are_told_at_intervals(page: Page, lab: Lab, 
         await following(events)
 
     shown = system_endpoints.SystemSnapshot(at=1.0, body=b"", number=1)
-    assert not replace(shown, at=1.2).is_news_after(shown)
-    assert replace(shown, at=1.4).is_news_after(shown)
-    assert replace(shown, number=2).is_news_after(shown)
+    assert not msgspec.structs.replace(shown, at=1.2).is_news_after(shown)
+    assert msgspec.structs.replace(shown, at=1.4).is_news_after(shown)
+    assert msgspec.structs.replace(shown, number=2).is_news_after(shown)
 
 
 @pytest.mark.usefixtures("_at_once")

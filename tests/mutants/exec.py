@@ -35,11 +35,11 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/durable.py",
+        "daemon/forget/file_removal.py",
         "integration/test_exec.py",
         (
             "A folder that a command left without permissions is forgotten.",
-            "_permit(folder, name, os.R_OK | os.W_OK | os.X_OK)",
+            "below.chmod(FOLDER_MODE)",
             "pass",
             "test_folders_without_permissions_are_removed_when_a_scope_is_forgotten",
         ),

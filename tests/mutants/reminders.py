@@ -75,8 +75,8 @@ MUTANTS = (
         _TIMES,
         (
             "Quiet hours end when the clock shows none, also in a night in which it skips their end.",
-            "            return minute\n",
-            "            return minute + dt.timedelta(minutes=30)\n",
+            "        minute += dt.timedelta(minutes=1)",
+            "        minute += dt.timedelta(hours=1)",
             "test_quiet_hours_end_with_the_first_minute_whose_clock_shows_none_in_every_zone_and_night",
         ),
     ),

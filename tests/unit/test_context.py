@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from daemon.config import MicroCompactConfig
 from daemon.errors import ContextOverflow
@@ -443,7 +443,7 @@ def test_a_trimming_budget_below_the_last_exchange_keeps_that() -> None:
 def test_the_head_messages_stand_before_the_history_at_every_call_and_are_never_cut() -> None:
     head = [message("user", "[Conversation compressed.]"), message("assistant", "Understood.")]
     history = [each for n in range(20) for each in (user(2 * n, "word " * 100), answer(2 * n, "word " * 100))]
-    told = msgspec.structs.replace(scene(history), head=[Piece(wire, TOKENIZER.count_message(wire)) for wire in head])
+    told = replace(scene(history), head=[Piece(wire, TOKENIZER.count_message(wire)) for wire in head])
 
     for current in ([user(40, "go")], [user(40, "go"), calls(40, "a"), result(40, "a", LONG)]):
         built = prompt(rules(1_500, later=500), told, current)
@@ -613,7 +613,7 @@ PICTURE = b'{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}
 @settings(max_examples=30)
 @given(st.integers(300, 9_000), st.integers(0, 7), st.text(max_size=2_000))
 def test_pictures_never_lead_above_the_budget_and_stand_behind_the_words(budget, count, text):
-    made = msgspec.structs.replace(scene(), pictures=[PICTURE] * count)
+    made = replace(scene(), pictures=[PICTURE] * count)
     try:
         found = prompt(rules(budget), made, [user(0, text)])
     except ContextOverflow:

@@ -3,13 +3,13 @@
 import contextlib
 import json
 import tomllib
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from daemon.config import Secret
 from daemon.setup.answers import Answers, ModelAnswer, Owner, SlackAnswer, TelegramAnswer

@@ -1,11 +1,11 @@
 """The objects that a bot's turns need, built once for each process."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import anyio
 import msgspec
 import structlog
+from msgspec.structs import replace
 
 from daemon.config import BotConfig
 from daemon.errors import ConfigError, brief

@@ -10,6 +10,7 @@ from anyio import to_thread
 from daemon.heartbeat import NOWHERE, beat
 from daemon.process import Process
 from daemon.recall import Recaller
+from daemon.reminders import load_phrases
 from daemon.session import Sessions
 from workers.agent.announcements import Announcements
 from workers.agent.bot_runtime import Kits
@@ -64,9 +65,10 @@ async def _warm(kits: Kits, recaller: Recaller) -> None:
 
 
 async def _load_rest(recaller: Recaller) -> None:
-    # Few first turns need a date in other languages, or a tool.
+    # Few first turns need a date in other languages, the time of a reminder, or a tool.
     await recaller.load_other_dates()
-    await to_thread.run_sync(load_checks, abandon_on_cancel=True)
+    for load in (load_phrases, load_checks):
+        await to_thread.run_sync(load, abandon_on_cancel=True)
     # Modules and vocabularies live as long as the process: each full collection that looked at them would hold the
     # event loop up for 80 ms.
     gc.freeze()

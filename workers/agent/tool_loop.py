@@ -1,10 +1,10 @@
 """Calls the model and its tools in turn, until the model answers without a tool call."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 
 import anyio
 import structlog
+from msgspec.structs import replace
 
 from daemon import metrics
 from daemon.errors import ConfigError, MillpondError, brief

@@ -3,12 +3,12 @@
 import math
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Literal, TypeVar
 
 import anyio
 import msgspec
 import structlog
+from msgspec.structs import replace
 
 from daemon import metrics
 from daemon.clock import age_s, stamp

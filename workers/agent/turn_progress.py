@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import msgspec
+
 from daemon.events import Attachment, Inbound, LogEntry
 from daemon.model import Model, ToolCall
 from daemon.session import Claim, PendingMessage
@@ -18,8 +20,7 @@ from workers.tools import Registry, ToolContext
 from workers.tools.mcp import MissingServer
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kit:
+class Kit(msgspec.Struct, frozen=True, kw_only=True):
     """The objects that all turns of a bot need."""
 
     model: Model

@@ -1,10 +1,11 @@
 """The objects that the consolidations of a bot need, built once for each process."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
 import anyio
+import msgspec
+from msgspec.structs import replace
 
 from daemon import metrics
 from daemon.config import BotConfig, Config, summary_model_of
@@ -25,8 +26,7 @@ from workers.model_health import LoggedModel, recalled
 from workers.paid_calls import count
 
 
-@dataclass(frozen=True, kw_only=True)
-class Kit:
+class Kit(msgspec.Struct, frozen=True, kw_only=True):
     """Of one bot, and one of its models."""
 
     bot: BotConfig

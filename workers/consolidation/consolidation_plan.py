@@ -8,7 +8,8 @@ Indexes of messages are relative to the cursor in functions that take entries al
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from daemon.config import MemoryFlushConfig, ModelConfig
 from daemon.events import LogEntry
@@ -26,8 +27,7 @@ FLUSH_GAP_SHARE = 16
 """The flush point lies at least one part in so many of the budget below it."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Thresholds:
+class Thresholds(msgspec.Struct, frozen=True, kw_only=True):
     """Sizes of a prompt at which something happens; each is below the next, but for the target."""
 
     target_tokens: int
@@ -85,8 +85,7 @@ Count = Callable[[bytes], int]
 """What a message counts, as ``Tokenizer.count_message``."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Estimate:
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """What the parts of a prompt count, before it is put together."""
 
     fixed_tokens: int
@@ -106,8 +105,7 @@ class Estimate:
         return self.fixed_tokens + self.memory_tokens + self.head_tokens + self.history_tokens + self.current_tokens
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Unsettled:
+class Unsettled(msgspec.Struct, frozen=True, kw_only=True):
     """The part of a log that is not consolidated."""
 
     cursor: int
@@ -124,8 +122,7 @@ class Unsettled:
         return sum(self.seen[max(0, self.start - self.cursor) :])
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """A range of a log to be consolidated now: whole turns, beginning at the cursor."""
 
     first: int

@@ -72,8 +72,7 @@ class ConsolidationReport:
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class SharedStores:
+class SharedStores(msgspec.Struct, frozen=True, kw_only=True):
     """Where the sessions lie, where their memory lies, and what writes both; the two may be different servers."""
 
     config: Config

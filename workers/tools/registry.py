@@ -47,8 +47,7 @@ class Saying(msgspec.Struct, frozen=True, kw_only=True):
     """The id of the chat on the platform, ``<chat>:<thread>`` with threads; empty: the chat of the turn."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToolContext:
+class ToolContext(msgspec.Struct, frozen=True, kw_only=True):
     """The parts of a turn that its tools can use."""
 
     clock: Clock

@@ -5,7 +5,6 @@ import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -34,8 +33,7 @@ class Image(msgspec.Struct, frozen=True, kw_only=True):
     data: bytes
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToolResult:
+class ToolResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of one call for the model."""
 
     text: str

@@ -1,11 +1,11 @@
 """``/api/reminders`` and ``…/reminders``: reminders of all sessions or of one, which operators can add and change."""
 
 import secrets
-from dataclasses import replace
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -65,7 +65,7 @@ class _Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     @property
     def given(self) -> dict[str, Any]:
         """The fields of a ``ReminderRequest`` that were given."""
-        fields = {name: getattr(self, name) for name in ReminderRequest.__dataclass_fields__}
+        fields = {name: getattr(self, name) for name in ReminderRequest.__struct_fields__}
         return {name: value for name, value in fields.items() if value is not UNSET}
 
 

@@ -2,10 +2,10 @@
 
 import re
 import time
-from dataclasses import dataclass
 from typing import Any, cast, get_args
 
 import anyio
+import msgspec
 import structlog
 from msgspec import to_builtins
 from starlette.exceptions import HTTPException
@@ -38,8 +38,7 @@ _AGE = re.compile(rb'"(?:seen_s|left_s|oldest_s)":[^,}]*')
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class SystemSnapshot:
+class SystemSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     """The system at one moment."""
 
     at: float

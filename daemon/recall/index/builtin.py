@@ -4,14 +4,15 @@ import datetime as dt
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
+import msgspec
 import structlog
+from msgspec.structs import replace
 
 from daemon.clock import Clock
 from daemon.errors import brief
@@ -70,8 +71,7 @@ NOT_ALL = "some entries are not in the search index yet, but later searches will
 _NO_HITS: tuple[Hit, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Stepped:
+class _Stepped(msgspec.Struct, frozen=True, kw_only=True):
     """When an index was brought in step last."""
 
     look: Look

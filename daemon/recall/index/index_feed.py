@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, TypeVar, get_args
 from weakref import WeakKeyDictionary
 
 import anyio
+import msgspec
 import structlog
 
 from daemon.bus import load_script
@@ -81,8 +82,7 @@ _T = TypeVar("_T")
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Look:
+class Look(msgspec.Struct, frozen=True, kw_only=True):
     """The records of a scope at one moment."""
 
     scopes: tuple[str, ...]

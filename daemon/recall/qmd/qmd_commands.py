@@ -12,7 +12,6 @@ import shutil
 import tempfile
 import time
 import unicodedata
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from urllib.parse import unquote
@@ -261,8 +260,7 @@ INDEX, NAME, TEXT = "probe", "zqprobe", "Millpond checks whether a search finds 
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[\w.-]*")
 
 
-@dataclass(frozen=True, kw_only=True)
-class ProbeResult:
+class ProbeResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of the test."""
 
     path: str = ""

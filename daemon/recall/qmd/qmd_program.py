@@ -5,11 +5,11 @@ import shutil
 import signal
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 import anyio
+import msgspec
 from anyio import to_thread
 from anyio.abc import ByteReceiveStream, Process
 
@@ -63,8 +63,7 @@ class Late(Failed):
     """QMD exceeded its time limit."""
 
 
-@dataclass(frozen=True)
-class Qmd:
+class Qmd(msgspec.Struct, frozen=True):
     """The program, and its folder with an index, its configuration and models."""
 
     root: Path

@@ -1,7 +1,8 @@
 """The questions about Discord, each with the test of its answer."""
 
-from dataclasses import replace
 from typing import cast
+
+from msgspec.structs import replace
 
 from daemon.config import DiscordConfig, Secret
 from daemon.config.channel_rules import WHERE_TOKEN, discord_token_problem

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import httpx2
 import msgspec
@@ -54,8 +53,7 @@ class FeishuSaysNo(MillpondError):
     """Feishu refuses something, or cannot be asked."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Me:
+class Me(msgspec.Struct, frozen=True, kw_only=True):
     """Who the app is."""
 
     name: str

@@ -6,12 +6,12 @@ runs by then.
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from typing import Any
 
 import aiohttp
 import anyio
 import msgspec
+from msgspec.structs import replace
 
 from daemon.config import Secret
 from daemon.errors import UNREADABLE
@@ -55,8 +55,7 @@ class _Body(msgspec.Struct, frozen=True):
 _decode = msgspec.json.Decoder(_Body).decode
 
 
-@dataclass(frozen=True, kw_only=True)
-class Written:
+class Written(msgspec.Struct, frozen=True, kw_only=True):
     """The code, and where it was written."""
 
     owner: Owner

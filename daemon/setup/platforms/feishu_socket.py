@@ -1,11 +1,11 @@
 """Opening a long connection of Feishu's: of the daemon, and of ``millpond init``, which waits for its owner."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import aiohttp
+import msgspec
 
 from daemon.proxies import connector_of, http_proxy_of
 
@@ -57,15 +57,14 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 VARINT_MAX_BYTES = 10
 
 
-@dataclass(frozen=True, kw_only=True)
-class Frame:
+class Frame(msgspec.Struct, frozen=True, kw_only=True):
     """One frame."""
 
     seq_id: int = 0
     log_id: int = 0
     service: int = 0
     method: int = CONTROL
-    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    headers: Mapping[str, str] = msgspec.field(default_factory=dict[str, str])
     """``type`` (``event``, ``card``, ``ping``, ``pong``), ``message_id``, ``sum`` and ``seq``, which count parts."""
     payload_encoding: str = ""
     payload_type: str = ""

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import cast
+
+from msgspec.structs import replace
 
 from daemon.config import Secret, SlackConfig
 from daemon.config.address import PUBLIC, is_public

@@ -6,7 +6,6 @@ daemon if it runs by then.
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
 import aiohttp
 import anyio
@@ -28,8 +27,7 @@ TRY_AGAIN = frozenset({"", "ratelimited", "internal_error", "fatal_error", "serv
 """Codes of failures that pass."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class WrittenCode:
+class WrittenCode(msgspec.Struct, frozen=True, kw_only=True):
     """The code, and where it was written."""
 
     owner: Owner

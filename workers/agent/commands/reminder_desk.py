@@ -2,12 +2,12 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import msgspec
 from anyio import to_thread
+from msgspec.structs import replace
 
 from daemon.access import may
 from daemon.config import BotConfig

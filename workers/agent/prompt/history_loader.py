@@ -9,7 +9,6 @@ committed since, and nothing of the log was replaced because something in it was
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 import anyio
 import msgspec
@@ -103,11 +102,10 @@ def changes_block(changes: str, language: Language) -> str:
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class PromptHistory:
+class PromptHistory(msgspec.Struct, frozen=True, kw_only=True):
     """What a prompt is made of beside what is said now."""
 
-    history: History = field(default_factory=History)
+    history: History = msgspec.field(default_factory=History)
     """Whole turns, oldest first."""
     whole: bool = True
     """The history goes back to the session's start."""

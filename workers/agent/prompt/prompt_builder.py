@@ -1,7 +1,6 @@
 """The content of a model call: a system message, the newest whole turns that fit, and the current turn. Pure."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, groupby
 
 import msgspec
@@ -21,8 +20,7 @@ LEAST_ROOM_TOKENS = 100
 """With less, the turn before the current one is left out rather than shortened."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rules:
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules for all prompts of a bot."""
 
     budget_tokens: int

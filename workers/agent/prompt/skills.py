@@ -10,10 +10,10 @@ not take is read as if it stood in quotation marks.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, cast
 
+import msgspec
 import yaml
 
 from daemon.model.event_stream import whole
@@ -218,8 +218,7 @@ LINE_BREAK_TOKENS = 2
 """What a line may count more in a text than alone."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Skill:
+class Skill(msgspec.Struct, frozen=True, kw_only=True):
     """One folder below ``skills/``."""
 
     name: str

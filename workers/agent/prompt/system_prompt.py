@@ -2,13 +2,14 @@
 
 import platform
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 
 import msgspec
 import structlog
 from anyio import to_thread
+from msgspec.structs import replace
 from structlog.contextvars import bound_contextvars
 
 from daemon.config import BotConfig, Config, ContextConfig

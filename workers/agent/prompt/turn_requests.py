@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Awaitable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from typing import Protocol
 
 import msgspec
 from anyio import to_thread
+from msgspec.structs import replace
 
 from daemon.clock import Clock
 from daemon.errors import ContextOverflow

@@ -4,12 +4,12 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import anyio
 import msgspec
 import structlog
+from msgspec.structs import replace
 
 from daemon.concurrency import Threads
 from daemon.config import BootstrapConfig
@@ -103,8 +103,7 @@ class Unreadable(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Files:
+class Files(msgspec.Struct, frozen=True, kw_only=True):
     """What stood in the files when they were last read."""
 
     bootstrap: tuple[tuple[str, str], ...] = ()

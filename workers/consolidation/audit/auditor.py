@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 
 import anyio
 import msgspec
@@ -38,8 +37,7 @@ Examines = Callable[[Sequence[QuotedMessage], QuizRange], Awaitable[Score | None
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Range:
+class Range(msgspec.Struct, frozen=True, kw_only=True):
     """The messages that are audited."""
 
     said: Sequence[QuotedMessage] = ()

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+import msgspec
 
 from daemon.memory import ItemKind
 from daemon.recall import QuotedMessage
@@ -70,8 +71,7 @@ _WHEN = re.compile(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Item:
+class Item(msgspec.Struct, frozen=True, kw_only=True):
     """A passage of a message that a memory should still know."""
 
     kind: ItemKind

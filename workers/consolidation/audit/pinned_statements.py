@@ -12,10 +12,11 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
 import anyio
+import msgspec
 import structlog
+from msgspec.structs import replace
 
 from daemon.errors import MillpondError, NoSuchVersion, brief
 from daemon.memory import Memories, Opened, RequestPlace
@@ -112,8 +113,7 @@ GONE = QuotedMessage(session="", index=0, time="", speaker="", text="")
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, kw_only=True):
     """A statement that a person asked to be kept."""
 
     place: RequestPlace

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
-from dataclasses import replace
 from functools import partial
 
 import msgspec
 import structlog
 from anyio import to_thread
+from msgspec.structs import replace
 
 from daemon.clock import MINUTE
 from daemon.config import BotConfig, Config, ModelConfig

@@ -4,11 +4,11 @@ The conversation stands last in a request, and is all of it that is never cut he
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import fmean
 
 import msgspec
+from msgspec.structs import replace
 
 from daemon.config import BotConfig, ConsolidationConfig, ModelConfig
 from daemon.events import LogEntry
@@ -164,8 +164,7 @@ NEARLY_FULL = 0.75
 """From this share of what it may have on, MEMORY.md is to become shorter: an answer that cannot hold it is cut off."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Background:
+class Background(msgspec.Struct, frozen=True, kw_only=True):
     """What a request shows beside the conversation."""
 
     memory: str = ""

@@ -3,7 +3,6 @@
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextvars import Context
-from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Protocol, cast
 
@@ -12,6 +11,7 @@ import mcp_types
 import msgspec
 import structlog
 from mcp.shared.message import SessionMessage
+from msgspec.structs import replace
 
 from daemon.config import McpConfig
 from workers.tools.mcp.redaction import Redaction
@@ -38,8 +38,7 @@ Call = Callable[[str, Mapping[str, Any], ToolContext], Awaitable[mcp_types.CallT
 _log = structlog.get_logger()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True, kw_only=True):
     """Something that a server offers and a bot goes without, wholly or in part."""
 
     tool: str
@@ -47,8 +46,7 @@ class Problem:
     reason: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class ToolOffer:
+class ToolOffer(msgspec.Struct, frozen=True, kw_only=True):
     """What there is of a server's tools."""
 
     tools: tuple[Tool, ...] = ()
