@@ -151,10 +151,12 @@ class HttpModel(ABC):
                 raise SetupFault(WEB_PAGE.format(host=self._endpoint.host), status=200)
             is_first = False
             silence_s = self._config.chunk_timeout_s
+            if time.perf_counter() > slice_ends:
+                slice_ends = await self._turnstile.through()
             for payload in lines.feed(piece) if piece else lines.end():
+                answer.feed(payload)
                 if time.perf_counter() > slice_ends:
                     slice_ends = await self._turnstile.through()
-                answer.feed(payload)
             text = answer.text()
             if answer.unsaid:
                 answer.unsaid = False

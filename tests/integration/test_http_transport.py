@@ -98,7 +98,9 @@ async def test_however_an_answer_is_torn_it_says_the_same(body: bytes) -> None:
 async def _body_of(received: Sequence[bytes]) -> bytes:
     connection = Connection(_Stream(received), [])
     response = await connection.ask(httpx2.Request("POST", "http://x/", content=b"ask"))
-    return await response.aread()
+    content = await response.aread()
+    await connection.aclose()
+    return content
 
 
 class _Stream(ByteStream):
