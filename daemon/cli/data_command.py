@@ -71,7 +71,7 @@ def backup(
     else:
         tell(
             f"{folder}: {manifest.sessions} sessions with {manifest.messages:,} messages, {manifest.scopes} memories, "
-            f"{manifest.files} files with {manifest.file_bytes:,} bytes"
+            f"{manifest.files} files ({manifest.file_bytes:,} bytes in total)"
         )
         _say_verified(verified, folder)
     _end(ctx, manifest, verified.losses if verified else manifest.losses)

@@ -306,7 +306,7 @@ def files_of(folder: Path) -> Iterator[FileTaken]:
                 parts = [*taken.path.split("/"), *taken.restored_path.split("/")]
                 if any(part in ("", ".", "..") for part in parts) or "\0" in taken.restored_path:
                     raise DataError(
-                        f"{folder / FILES} lists {taken.path!r}, which is not a valid file name in a backup"
+                        f"{folder / FILES} contains the file name {taken.path!r}, which is not valid in a backup"
                     )
                 yield taken
     except (OSError, *UNREADABLE) as error:

@@ -90,7 +90,7 @@ async def forget_in_indexes(work: Work, order: Order, ground: Ground) -> None:
             except OSError as error:
                 reason = error.strerror or "the search index cannot be deleted"
                 work.fail(
-                    f"search index of {home}: {reason}. Delete the folders `search` and `qmd` of the data "
+                    f"search index of {home}: {reason}. Delete the folders `search` and `qmd` in the data "
                     "directory yourself."
                 )
 

@@ -297,7 +297,8 @@ def _refuse_second(layout: ServerFiles, place: Path) -> None:
     """Refuse to start beside a server whose folder was removed: the running processes still use that server."""
     with contextlib.suppress(OSError), BlockingClient.unix(place, timeout_s=REPLY_TIMEOUT_S):
         raise ServerNotReady(
-            f"the server of {layout.data_dir} is still running ({place}), even though its folder was removed. Stop "
+            f"the Redis server of the data directory {layout.data_dir} is still running ({place}), even though that "
+            "directory was moved away. Stop "
             "all Millpond processes that use this data directory. Remount the original folder or move it back, and "
             "start Millpond."
         )

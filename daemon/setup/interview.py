@@ -259,7 +259,7 @@ class Interview:
         if asker.asks:
             self._asker.say("\nTelegram: open https://t.me/BotFather, send /newbot, and copy the token.")
         while True:
-            question = "Bot token (Enter: do not use Telegram)" if not known else "Bot token"
+            question = "Bot token (press Enter to skip Telegram)" if not known else "Bot token"
             token = asker.secret(question, flag="--telegram-token", given=given, default=known)
             if not token:
                 if flags.telegram:

@@ -84,8 +84,8 @@ ENGLISH: Mapping[str, str] = {
         "tokens of the model's context window instead of {before}."
     ),
     "compact_nothing": (
-        "There was nothing to summarize. Only the newest messages are not summarized yet, and they are "
-        "always kept in full."
+        "There was nothing to summarize. All messages except the newest ones are already summarized, and the newest "
+        "messages are always kept in full."
     ),
     "compact_limited": (
         "The older messages were not summarized because today's usage limit has been reached. No messages "

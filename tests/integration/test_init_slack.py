@@ -243,8 +243,8 @@ def test_the_whole_way_on_a_terminal(place: Place, slack: FakeSlack, portal: Blo
 
 def test_slack_is_offered_to_who_does_without_telegram(place: Place) -> None:
     with place.sits("init", *QUIET) as terminal:
-        terminal.answer(r"Bot token \(Enter: do not use Telegram\)", "")
-        terminal.answer(r"Bot token \(Enter: do not use Slack\)", "")
+        terminal.answer(r"Bot token \(press Enter to skip Telegram\)", "")
+        terminal.answer(r"Bot token \(press Enter to skip Slack\)", "")
         assert terminal.ends() == 0, terminal.screen
 
     assert "channels" not in place.tables

@@ -35,11 +35,11 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "daemon/forget/file_removal.py",
+        "daemon/durable.py",
         "integration/test_exec.py",
         (
             "A folder that a command left without permissions is forgotten.",
-            "below.chmod(FOLDER_MODE)",
+            'Path(f"/proc/self/fd/{descriptor}").chmod(given)',
             "pass",
             "test_folders_without_permissions_are_removed_when_a_scope_is_forgotten",
         ),

@@ -70,7 +70,7 @@ class DiscordInterview:
                 self._asker.say(f"  {NO_INTENT[0].upper()}{NO_INTENT[1:]}.")
 
         question = SecretQuestion(
-            question="Bot token (Enter: do not use Discord)",
+            question="Bot token (press Enter to skip Discord)",
             flag="--discord-token",
             given=self._flags.discord_bot_token(),
             known=self._place.secret("token", "channels", channel),

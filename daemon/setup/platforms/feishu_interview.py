@@ -94,7 +94,7 @@ class FeishuInterview:
         flags, asker = self._flags, self._asker
         where = ("channels", answer.channel)
         app_id = asker.text(
-            "App ID (Enter: do not use Feishu)",
+            "App ID (press Enter to skip Feishu)",
             flag="--feishu-app-id",
             given=flags.feishu_app_id,
             default=self._place.word("app_id", *where),

@@ -123,7 +123,7 @@ class SlackInterview:
             SecretQuestion(
                 refusal=SlackSaysNo,
                 platform="Slack",
-                question="Bot token (Enter: do not use Slack)",
+                question="Bot token (press Enter to skip Slack)",
                 flag="--slack-token",
                 given=self._flags.bot_token(),
                 known=self._place.secret("bot_token", "channels", answer.channel),
