@@ -97,7 +97,7 @@ RIGHTS: Mapping[str, Rights] = {
         reads="live,lock,notices,traces,segments,shelved,undigested,paused,people,failing,learnt,errors,poller,"
         "leader,ended,approval",
         writes=f"{_PUBLISHED},dead,out,log,grew,unsettled,restoring,{_MEMORY},{_REMINDERS},forgetting,job,jobs,login,visitor,"
-        "audit,usage,labels",
+        "audit,usage,labels,access,codes,guesses,told",
         hears="events:*,commands,nudges,rulings",
         calls="scan 0",
     ),

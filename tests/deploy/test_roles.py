@@ -205,6 +205,17 @@ async def look(here: Pond) -> None:
         await here.api("GET", f"/api/sessions/web%3Acat/{rest}")
     for rest in ("sessions", "system", "dead", "unknown", "audit", "memory", "me"):
         await here.api("GET", f"/api/{rest}")
+    people = "/api/settings/people"
+    stranger = here.telegram.direct(here.telegram.person("Eve"))
+    await here.ask("hello?", "[A-Z0-9]{4}-?[A-Z0-9]{4}", chat=stranger)
+    known = {"channel": "telegram", "id": str(stranger.id)}
+    asking = (await here.api("GET", people))["channels"][0]["asking"]
+    assert [each["id"] for each in asking] == [known["id"]]
+    for change in ("approve", "ban", "unban"):
+        await here.api("POST", f"{people}/{change}", **known)
+    pair = {"person": f"telegram:{here.admin.id}", "other": f"telegram:{stranger.id}"}
+    for change in ("link", "unlink"):
+        await here.api("POST", f"{people}/{change}", **pair)
     link = re.search(r"http://\S+#(\S+)", await here.millpond("", "page"))
     assert link is not None
     await here.api("POST", "/api/login", code=link[1])
@@ -247,8 +258,7 @@ CLIENT LIST|CLIENT KILL TYPE normal|SET mp:new x|MODULE LIST|FUNCTION LIST|GET m
 """
 REFUSED = {
     "web": """
-        HSET mp:{0}:lock:s a b|HSET mp:poller:{t} a b|HSET mp:access:{t} a b|HSET mp:paused:{p} a b
-        DEL mp:{0}:segments:s
+        HSET mp:{0}:lock:s a b|HSET mp:poller:{t} a b|HSET mp:paused:{p} a b|DEL mp:{0}:segments:s
     """,
     "agent": """
         SET mp:visitor:{login}:x y|SET mp:login:{login}:x y|GET mp:visitor:{login}:x|XTRIM mp:audit MAXLEN 0
