@@ -5,6 +5,7 @@ The library's own transport gives them one by one, each through six generators: 
 
 import re
 import select
+import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Generator
@@ -24,6 +25,9 @@ IDLE_S = 5.0
 """A connection that has not been used for so long is closed, as by the library: servers close theirs later."""
 IDLE_MAX = 100
 """Connections that are kept for later requests, as by the openai SDK."""
+KEEP_ALIVE = {"TCP_KEEPIDLE": 60, "TCP_KEEPINTVL": 60, "TCP_KEEPCNT": 5}
+"""Seconds of silence before the first probe, seconds between probes, and probes until a connection counts as dead
+(tcp(7)), as of the anthropic SDK."""
 
 _Origin = tuple[str, str, int]
 
@@ -70,6 +74,7 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         try:
             with anyio.fail_after(timeouts.get("connect")):
                 stream: ByteStream = await anyio.connect_tcp(host, port)
+                _keep_alive(stream.extra(SocketAttribute.raw_socket))  # noqa: S610 - no Django
                 if scheme == "https":
                     stream = await _secured(stream, host, self._tls)
         except TimeoutError as error:
@@ -77,6 +82,14 @@ class StreamTransport(httpx2.AsyncBaseTransport):
         except (OSError, anyio.BrokenResourceError, anyio.EndOfStream) as error:
             raise httpx2.ConnectError(str(error), request=request) from error
         return Connection(stream, self._idle.setdefault(origin, []))
+
+
+def _keep_alive(connection: socket.socket) -> None:
+    """Ask for signs of life while a model thinks: a network forgets silent connections, and nobody would be told."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEP_ALIVE.items():
+        if hasattr(socket, name):  # not on every system
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 async def _secured(stream: ByteStream, host: str, tls: ssl.SSLContext | None) -> ByteStream:
@@ -110,12 +123,14 @@ class Connection:
     async def ask(self, request: httpx2.Request) -> httpx2.Response:
         """The response, its body unread."""
         protocol = self._protocol
-        with _translated(request, httpx2.LocalProtocolError, httpx2.WriteError):
+        with _translated(request):
             head = h11.Request(method=request.method, target=request.url.raw_path, headers=request.headers.raw)
             events = (head, h11.Data(data=await request.aread()), h11.EndOfMessage())
             parts = [part for event in events for part in protocol.send_with_data_passthrough(event) or ()]
+        # A server may refuse a large request and close before it has read the request: its answer says why.
+        with suppress(OSError, anyio.BrokenResourceError):
             await self._stream.send(b"".join(parts))
-        with _translated(request, httpx2.RemoteProtocolError, httpx2.ReadError):
+        with _translated(request):
             while not isinstance(event := await self._next(), h11.Response):
                 if isinstance(event, h11.ConnectionClosed):
                     raise h11.RemoteProtocolError("Server disconnected without sending a response.")
@@ -129,7 +144,7 @@ class Connection:
 
     async def pieces(self, request: httpx2.Request) -> AsyncIterator[bytes]:
         """The body of the response."""
-        with _translated(request, httpx2.RemoteProtocolError, httpx2.ReadError):
+        with _translated(request):
             while isinstance(event := await self._next(), h11.Data):
                 yield bytes(event.data)
 
@@ -224,15 +239,13 @@ class _Body(httpx2.AsyncByteStream):
 
 
 @contextmanager
-def _translated(
-    request: httpx2.Request, of_protocol: type[httpx2.ProtocolError], of_network: type[httpx2.NetworkError]
-) -> Generator[None]:
+def _translated(request: httpx2.Request) -> Generator[None]:
     """Raise errors of h11 and of the network as the library's own transport does."""
     try:
         yield
     except h11.LocalProtocolError as error:
         raise httpx2.LocalProtocolError(str(error), request=request) from error
     except h11.RemoteProtocolError as error:
-        raise of_protocol(str(error), request=request) from error
+        raise httpx2.RemoteProtocolError(str(error), request=request) from error
     except (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-        raise of_network(str(error), request=request) from error
+        raise httpx2.ReadError(str(error), request=request) from error

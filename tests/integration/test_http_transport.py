@@ -106,8 +106,9 @@ async def _body_of(received: Sequence[bytes]) -> bytes:
 class _Stream(ByteStream):
     """Gives what a test wants to have received."""
 
-    def __init__(self, received: Sequence[bytes]) -> None:
+    def __init__(self, received: Sequence[bytes], *, takes: bool = True) -> None:
         self._received = iter(received)
+        self._takes = takes
         self._socket = socket.socket()
 
     @property
@@ -122,6 +123,8 @@ class _Stream(ByteStream):
 
     async def send(self, item: bytes) -> None:
         """Nobody reads it."""
+        if not self._takes:
+            raise anyio.BrokenResourceError
 
     async def send_eof(self) -> None:
         """As above."""
@@ -178,6 +181,33 @@ async def test_an_answer_that_is_broken_off_is_an_error(answer: bytes, kind: typ
     async with asking(answer, closing=[0]) as (client, server):
         with pytest.raises(kind):
             await pieces_of(client, server)
+
+
+async def test_a_server_that_closes_before_it_has_read_the_request_is_heard() -> None:
+    request = httpx2.Request("POST", "http://x/", content=b"ask")
+    refused = _Stream([b"HTTP/1.1 413 Content Too Large\r\nContent-Length: 5\r\n\r\nlarge"], takes=False)
+    response = await Connection(refused, []).ask(request)
+    assert (response.status_code, await response.aread()) == (413, b"large")
+    await refused.aclose()
+
+    silent = _Stream([], takes=False)
+    with pytest.raises(httpx2.RemoteProtocolError, match="without sending a response"):
+        await Connection(silent, []).ask(request)
+    await silent.aclose()
+
+
+async def test_signs_of_life_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected, connect = list[SocketStream](), anyio.connect_tcp
+
+    async def remembered(*args: Any) -> SocketStream:
+        connected.append(await connect(*args))
+        return connected[-1]
+
+    monkeypatch.setattr(anyio, "connect_tcp", remembered)
+    async with asking(WHOLE) as (client, server):
+        await pieces_of(client, server)
+        raw = connected[0].extra(SocketAttribute.raw_socket)
+        assert raw.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
 
 
 async def test_nobody_there_and_a_header_that_cannot_be_sent_are_errors() -> None:

@@ -20,6 +20,12 @@ MUTANTS = (
             "< IDLE_S",
             "test_a_connection_that_its_server_closed_or_that_rested_too_long_is_left",
         ),
+        (
+            "The answer of a server that refuses a request before it has read it is read.",
+            "with suppress(OSError, anyio.BrokenResourceError):\n            await self._stream.send",
+            "with suppress():\n            await self._stream.send",
+            "test_a_server_that_closes_before_it_has_read_the_request_is_heard",
+        ),
     ),
     *mutants_of(
         "daemon/model/anthropic/anthropic_request.py",
