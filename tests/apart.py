@@ -170,7 +170,7 @@ class Apart(MemoryLab):
         self, near: Bus, far: Bus, *, kits: Kits | None = None, files: MemoryFiles | None = None
     ) -> Consolidator:
         stores = self._stores(near, far)
-        return Consolidator(replace(stores, files=files) if files else stores, kits or self.kits)
+        return Consolidator(msgspec.structs.replace(stores, files=files) if files else stores, kits or self.kits)
 
     def kits_of(self, model: Teller) -> Kits:
         async def connect(_config: object, *, language: str) -> Model:
@@ -182,7 +182,7 @@ class Apart(MemoryLab):
         memories = self._memories(far)
         files = MemoryFiles(memories, workspace_of=self.process.workspace, clock=self.process.clock)
         stores = stores_of(replace(self.process, bus=near))
-        return replace(stores, memories=memories, files=files, recalls=_nothing_found)
+        return msgspec.structs.replace(stores, memories=memories, files=files, recalls=_nothing_found)
 
     def _memories(self, far: Bus) -> Memories:
         """As one process has them, with the archive of their own server."""

@@ -11,11 +11,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
 from anyio import from_thread
-from msgspec.structs import replace
 
 from daemon.errors import ServerNotReady
 from daemon.server import redis_program

@@ -7,9 +7,8 @@ import json
 import os
 import tempfile
 from collections.abc import Generator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import msgspec
 
 from daemon.durable import folder_below, plain_file, private_folder
 
@@ -17,7 +16,8 @@ CONTENT_MAX_BYTES = 65_536
 """Of the small files; Millpond writes a few hundred bytes."""
 
 
-class ServerFiles(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class ServerFiles:
     """The files of the server that belongs to one data directory."""
 
     data_dir: Path
@@ -90,7 +90,8 @@ class ServerFiles(msgspec.Struct, frozen=True):
             return 0
 
 
-class ServerState(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class ServerState:
     """What ``server.json`` keeps from one start to the next, so that clients find the server where it was."""
 
     socket: str
@@ -164,7 +165,7 @@ MAX_SOCKET_BYTES = 100
 
 def write_state(layout: ServerFiles, state: ServerState) -> None:
     """Keep ``state`` in ``server.json``."""
-    write_private(layout.state, json.dumps(msgspec.structs.asdict(state)) + "\n")
+    write_private(layout.state, json.dumps(asdict(state)) + "\n")
 
 
 def write_private(path: Path, text: str) -> None:

@@ -370,7 +370,7 @@ async def test_a_forged_original_name_is_no_way_out_of_a_workspace(
     if not original:
         await verify(folder)
         return
-    with pytest.raises(DataError, match="not a valid file name in a backup"):
+    with pytest.raises(DataError, match="not valid in a backup"):
         await verify(folder)
 
 

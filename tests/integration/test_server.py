@@ -201,7 +201,7 @@ async def test_many_callers_and_processes_at_once_start_one_server(data_dir: Pat
     pids += [int(await anyio.to_thread.run_sync(_first_line, child)) for child in children]
 
     assert len(set(pids)) == 1
-    assert len(_keepers(data_dir)) == 1
+    await eventually(lambda: len(_keepers(data_dir)) == 1)
     for child in children:
         _end(child)
 
@@ -233,7 +233,7 @@ async def test_the_keeper_stops_the_server_after_its_last_client_and_the_data_st
     assert (second.socket, second.port, second.password) == (first.socket, first.port, first.password)
     with connect(second) as link:
         assert link.call("GET", "kept") == b"yes"
-    assert len(_keepers(data_dir)) == 1
+    await eventually(lambda: len(_keepers(data_dir)) == 1)
 
 
 async def test_a_caller_that_has_not_connected_yet_is_waited_for(data_dir: Path) -> None:
