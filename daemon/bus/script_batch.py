@@ -36,7 +36,8 @@ Raises:
 """
 
 
-class Script(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)  # no struct: chaos runs change the text of a script
+class Script:
     """The text of a script, and the hash that calls it."""
 
     name: str

@@ -148,4 +148,4 @@ def test_a_command_of_another_conversation_is_decided_in_one_place_by_whoever_ma
     visit.open("/s/web%3Aheron")
     expect(chat.locator("article.assistant").last).to_contain_text("It was not run.")
     visit.open("/system/audit")
-    expect(chat.get_by_role("row", name=re.compile("web:operator.*exec.deny.*done"))).to_be_visible()
+    expect(chat.get_by_role("row", name=re.compile("web:operator.*exec.deny.*web:heron.*done"))).to_be_visible()
