@@ -109,6 +109,10 @@ def plan(**wish: object) -> str:
         ({"rule": "FREQ=DAILY;FREQ=YEARLY"}, "“FREQ=DAILY;FREQ=YEARLY” is not a valid recurrence rule."),
         ({"rule": "FREQ=DAILY;BYMONTHDAY=0"}, "“FREQ=DAILY;BYMONTHDAY=0” is not a valid recurrence rule."),
         ({"rule": "FREQ=HOURLY;INTERVAL=9999;BYHOUR=3;BYDAY=SU;BYMONTH=5"}, "more than ten years in the future."),
+        (
+            {"rule": "FREQ=HOURLY;INTERVAL=9999;BYHOUR=3;BYDAY=SU;BYMONTH=5;COUNT=2"},
+            "more than ten years in the future.",
+        ),
         ({"rule": f"cron {','.join(['0'] * 200)} 8 * * *"}, "is not a valid recurrence rule."),
         ({"rule": "yearly", "when": "2028-02-29 09:00"}, "The reminder fires only in leap years"),
         ({"rule": "cron 0 9 29 2 *"}, "The reminder fires only in leap years"),
