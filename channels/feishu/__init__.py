@@ -1,4 +1,4 @@
-"""Connects an app with Feishu or Lark, over the API and a long connection or HTTP events.
+"""Connects an app with Feishu or Lark, over the platform's API, and a long-lived connection or HTTP events.
 
 Public: ``connect`` creates the ``FeishuChannel`` of a configuration.
 Begin with ``channel``, the adapter. ``long_connection`` and ``events_endpoint`` receive events, ``message_sender``

@@ -1,4 +1,4 @@
-"""Serves HTTP: sockets, a server in a task group, request bodies of limited size.
+"""Contains the HTTP server: sockets, requests, and bodies of limited size.
 
 Public: ``listen`` opens a socket, ``serving`` runs a ``Server`` in a task group, ``read_body`` reads a request body.
 Begin with ``http_server``.

@@ -1,4 +1,4 @@
-"""Shows the unfinished answer, the typing indicator and reactions in a chat.
+"""Shows unfinished answers, typing indicators and reactions in a chat.
 
 Public: ``LiveDisplay`` shows the progress of one channel's chats, ``DisplayLeader`` is the leadership under which
 previews are sent.

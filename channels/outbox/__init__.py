@@ -1,4 +1,4 @@
-"""Sends committed replies in order for each chat, and records the delivery state of each part.
+"""Sends replies to chat platforms in order, and records the delivery state of each part of a reply.
 
 Public: ``Outbox`` is the outbox of one channel.
 Begin with ``outbox``, then ``leader_term`` (which reply is next), ``delivery`` (one reply), ``delivery_state`` (the

@@ -1,4 +1,4 @@
-"""Provides a push channel for tests of other programs, and posts the parts of replies to a local server.
+"""Provides a channel for tests of other programs, which posts replies to a local server.
 
 Public: ``connect`` creates a ``TestingChannel``, or a ``LookingChannel``, which can look up messages.
 Begin with ``channel``.

@@ -1,4 +1,4 @@
-"""Splits long texts into parts that fit a platform. Pure.
+"""Splits long texts into parts that fit a platform.
 
 Public: ``split`` splits a text, ``pieces`` splits a reply, ``beginning`` returns as much as fits into one part.
 Begin with ``text_split``. ``markdown_blocks`` finds the blocks that stay together.

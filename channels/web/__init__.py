@@ -1,4 +1,4 @@
-"""Serves the HTTP API and the page, with one server for each configured channel.
+"""Serves the HTTP API and the web page.
 
 No public names: import from the modules.
 Begin with ``service`` (the role), then ``app`` (the addresses) and ``request_guard`` (the checks before every

@@ -1,4 +1,4 @@
-"""Decides who may use a bot on a push channel, and in which chats a bot is paused.
+"""Decides who may use a bot on a chat platform, and in which chats a bot is paused.
 
 Public: ``verdict`` decides, ``Access`` has the decisions of administrators, ``PairingCodes`` gives strangers codes,
 ``Pauses`` has the paused chats, ``AccessNotices`` limits notices.

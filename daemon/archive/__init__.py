@@ -1,4 +1,4 @@
-"""Stores old messages and records as files, and removes them from Redis.
+"""Moves old messages and memory records from Redis to files.
 
 Public: ``Archive`` writes and reads the ``Segment`` files of a ``Shelf`` (a session's log or a list of a memory) in a
 ``Storage``.

@@ -1,4 +1,4 @@
-"""Connects to Redis: publishing, wake-ups, live events, key names and migrations.
+"""Contains the connection to Redis: queues, wake-ups, live events, key names and migrations.
 
 Public: ``open_bus`` connects, ``publish`` accepts a message, ``take``, ``wake`` and ``reap`` handle ready sessions,
 ``Listener`` receives live events, ``DeadLetters`` replays and drops.

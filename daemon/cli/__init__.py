@@ -1,4 +1,4 @@
-"""Contains the ``millpond`` command: one file for each group of subcommands.
+"""Contains the ``millpond`` command, with one file for each group of subcommands.
 
 Public: ``main`` runs the command.
 Begin with ``root_command`` and ``command_setup``. The command ``millpond X`` is in ``X_command``. Heavy imports happen

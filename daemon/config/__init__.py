@@ -1,4 +1,4 @@
-"""Reads the configuration: one TOML file and the environment, decoded into frozen structs.
+"""Reads the configuration from a TOML file and from environment variables.
 
 Public: ``load`` reads and checks it; ``Config`` and the other structs are the sections of the file.
 Begin with ``schema`` (the sections) and ``config_loader`` (the steps of loading). ``config_rules`` checks values

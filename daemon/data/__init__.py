@@ -1,4 +1,4 @@
-"""Maintains stored data: backups, restores, checks of every rule, and retention.
+"""Backs up, restores and checks stored data, and deletes expired data.
 
 Public: ``back_up`` writes a folder, ``restore`` reads it, ``verify`` tests a backup, ``DataCheck`` finds each ``Flaw``.
 Begin with ``backup`` and ``data_check``. ``retention`` deletes data that is too old, ``key_names`` explains a key.

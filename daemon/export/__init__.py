@@ -1,4 +1,4 @@
-"""Exports all data of a person, a group or another scope as one file.
+"""Exports all data of a person or a group as one file.
 
 Public: ``subject_of`` finds the scopes and sessions, ``export`` writes them into a ``ZipWriter``, ``export_here``
 stores the file for its owner.

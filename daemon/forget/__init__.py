@@ -1,4 +1,4 @@
-"""Removes text from all storage tiers at a person's request.
+"""Removes text from all places where Millpond stores it, at a person's request.
 
 Public: ``matches_of`` searches, ``ForgetRequests`` keeps the matches until a person chooses, ``ForgetJob`` removes,
 ``stores_for`` returns the stores that it changes.

@@ -1,4 +1,4 @@
-"""Stores the memory of each scope: MEMORY.md with its versions, history and notes.
+"""Stores the memory of each person or group: MEMORY.md with its versions, history and notes.
 
 Public: ``Memories`` reads and edits, ``Opened`` writes under a consolidation lock, ``MemoryFiles`` keeps files that
 people may edit, ``census_of`` lists all memories.

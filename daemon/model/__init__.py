@@ -1,4 +1,4 @@
-"""Calls models: clients of model servers, dialects, fallbacks and errors.
+"""Calls models: clients for model servers, request formats, fallbacks and errors.
 
 Public: ``connect`` creates the ``Model`` of a bot's configuration; ``transcriber``, ``speech_synthesizer``,
 ``embeddings`` and ``reranker`` create the others.

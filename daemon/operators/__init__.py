@@ -1,4 +1,4 @@
-"""Authenticates operators of the page and the API: login codes, tokens, approvals and the audit log.
+"""Authenticates operators of the web page and the API, and records their actions in the audit log.
 
 Public: ``LoginCodes`` creates login links, ``local_token`` reads the token of a data directory, ``Approvals`` lets
 administrators approve commands, ``OperatorAudit`` records actions.

@@ -1,4 +1,4 @@
-"""Reads the state of all processes and queues for commands and the page.
+"""Reads the state of all processes and queues, for commands and the web page.
 
 Public: ``read_system`` returns everything, ``read_workers``, ``read_queues``, ``read_leaders`` and ``read_problems``
 its parts.

@@ -1,4 +1,4 @@
-"""Links the identities of one person, so that they share a memory.
+"""Links the identities of a person, so that they share one memory.
 
 Public: ``LinkRequests`` takes requests by code, by hand or from the configuration, ``LinkIndex`` knows the links.
 Begin with ``link_requests``, then ``link_job`` and ``unlink_job``, which do the work.

@@ -1,4 +1,4 @@
-"""Counts the work of all processes in each minute of the last day, for charts.
+"""Counts events in each minute of the last day, for the charts on the web page.
 
 Public: ``record`` saves the growth of one process's metrics, ``read_history`` adds up all processes.
 Begin with ``rate_history``.

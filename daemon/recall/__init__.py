@@ -1,4 +1,4 @@
-"""Searches the memory of a scope: its history, MEMORY.md, notes and messages.
+"""Searches memories: MEMORY.md, history, notes and messages.
 
 Public: ``Recaller`` searches for turns, tools and people, ``Engine`` is the interface of search engines,
 ``GlobalSearch`` searches all scopes.

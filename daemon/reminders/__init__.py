@@ -1,4 +1,4 @@
-"""Plans, stores and repeats reminders. Each occurrence fires once, as a turn of its session.
+"""Stores reminders, and calculates when they fire.
 
 Public: ``Reminders`` stores, ``planned`` and ``following`` compute times, ``act`` changes a reminder, ``parsed`` reads
 a command.

@@ -1,4 +1,4 @@
-"""Runs the embedded Redis server, which all processes of a data directory share.
+"""Runs the embedded Redis server, which all processes with the same data directory share.
 
 Public: ``EmbeddedServer(data_dir).ensure()`` returns the ``Address`` of a running server, and starts one if necessary.
 Begin with ``launch``. ``idle_watchdog`` is the keeper, the small process that stops an unused server.

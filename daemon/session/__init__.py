@@ -1,4 +1,4 @@
-"""Stores the log of each session, and the lease that lets one worker at a time append to it.
+"""Stores the messages of each session, and the lease that allows only one worker at a time to add messages.
 
 Public: ``Sessions`` claims, renews, commits and releases, ``SessionReader`` reads without a lease,
 ``ConsolidationLocks`` protects consolidation, ``ImmediateCommands`` and ``MessageEdits`` handle pending messages,

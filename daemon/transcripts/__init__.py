@@ -1,4 +1,4 @@
-"""Reads all messages of a session, from Redis and the archive.
+"""Reads all messages of a session, from Redis and from the archive.
 
 Public: ``Transcripts`` reads, ``search`` searches, ``find`` finds a segment, ``restore`` and ``Branches`` create a
 session, ``outline_of`` returns the lengths of messages.

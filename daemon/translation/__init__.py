@@ -1,4 +1,4 @@
-"""Translates the texts of the command line to Chinese: answers and errors.
+"""Translates the command line's answers and errors to Chinese.
 
 Public: ``chinese`` translates a text, ``templates`` has the translations.
 Begin with ``errors.toml``. A template has ``{}`` for each name or number; a text without a template stays English.

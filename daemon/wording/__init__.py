@@ -1,4 +1,4 @@
-"""Contains the sentences that the bot itself says, in English and Chinese.
+"""Contains Millpond's own sentences in chats, in English and Chinese.
 
 Public: ``text`` returns the sentence of a key in a ``Language``, ``SENTENCES`` has all of them. ``{name}`` stands for a
 value.

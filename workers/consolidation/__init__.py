@@ -1,4 +1,4 @@
-"""Consolidates older messages into history and memory, and moves the session's cursor.
+"""Summarizes older messages into the history and the memory of a person or group.
 
 Public: ``Consolidator`` consolidates a session under its lock and returns a ``ConsolidationReport``, ``Thresholds`` are
 the prompt sizes that trigger it.

@@ -1,4 +1,4 @@
-"""Contains the tools that a model can call, and turns their failures into results that the model reads.
+"""Contains the tools that a model can call, and reports their errors to the model.
 
 Public: ``Registry`` runs the calls of a ``Tool``, ``ToolContext`` has what a tool may use, ``ToolResult`` is its
 result.

@@ -1,4 +1,4 @@
-"""Identifies operators and members: the token, log-in links, cookies and the audit log.
+"""Identifies operators and members of the HTTP API, with tokens, login links and cookies.
 
 Public: ``Operators`` finds the ``Operator`` of a request, ``Login`` handles log-in links, ``audited`` records an
 action.

@@ -1,4 +1,4 @@
-"""Shows and changes memories for the page.
+"""Shows and changes memories over the HTTP API.
 
 Public: ``memory_routes`` lists the addresses.
 Begin with ``memory_endpoints``. ``forget_endpoints`` deletes text.

@@ -1,4 +1,4 @@
-"""Shows and changes sessions for the page: the list, the prompt, the timeline, files, approvals and traces.
+"""Shows and changes sessions over the HTTP API: lists, prompts, timelines, files, approvals and traces.
 
 Public: ``session_routes`` lists the addresses, ``SessionList`` is the list of sessions.
 Begin with ``session_endpoints``, and ``timeline`` for search and traces.

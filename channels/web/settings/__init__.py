@@ -1,4 +1,4 @@
-"""Shows and changes the configuration for operators, including the first setup.
+"""Shows and changes the configuration over the HTTP API, including the first setup.
 
 Public: ``settings_routes`` lists the addresses.
 Begin with ``settings_endpoints``. ``connection_endpoints`` has the forms of models and channels.

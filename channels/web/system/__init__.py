@@ -1,4 +1,4 @@
-"""Shows the state of the system to operators: processes, queues, dead letters, usage and logs.
+"""Shows the state of the system over the HTTP API: processes, queues, dead letters, usage and logs.
 
 Public: ``SystemEndpoints``, ``QueueEndpoints``, ``DeadLetterEndpoints``, ``RateEndpoints``, ``UsageEndpoints`` and
 ``LogEndpoints``.

@@ -1,4 +1,4 @@
-"""Is the client of Anthropic's Messages API.
+"""Contains the client for Anthropic's Messages API.
 
 No public names: import from the modules.
 Begin with ``anthropic_model``, which imports the optional SDK. The other modules translate requests and events to the

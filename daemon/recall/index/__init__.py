@@ -1,4 +1,4 @@
-"""Contains the built-in search engine: a full-text index in SQLite for each scope.
+"""Contains the built-in search engine, a full-text index in SQLite for each memory.
 
 Public: ``BuiltinEngine``.
 Begin with ``builtin``. ``ranking`` and ``scoring`` order the results, ``index_feed`` updates an index.

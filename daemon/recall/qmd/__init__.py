@@ -1,4 +1,4 @@
-"""Connects to an optional search engine: the program ``qmd`` of the npm package ``@tobilu/qmd``.
+"""Connects to the optional search engine ``qmd``, a program in the npm package ``@tobilu/qmd``.
 
 Public: ``QmdEngine`` searches, ``probed`` tests the program, ``remove_index`` deletes an index.
 Begin with ``qmd_engine``; the built-in engine answers if QMD fails.

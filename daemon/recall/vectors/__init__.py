@@ -1,4 +1,4 @@
-"""Adds semantic search, with vectors of a scope's texts in addition to the keyword index.
+"""Adds semantic search with vectors to the keyword search.
 
 Public: ``VectorEngine`` searches, ``Embedder`` computes vectors, ``Embedders`` chooses one.
 Begin with ``vector_engine`` and ``embedder_choice``. Without the extras ``vectors``, ``sentences`` or ``wordllama``,

@@ -1,4 +1,4 @@
-"""Asks the setup questions for a platform, calls the platform's API, and identifies the owner.
+"""Asks the setup questions for a chat platform, tests the platform's API, and identifies the bot's owner.
 
 No public names: import from the modules.
 Begin with ``<platform>_interview``; ``<platform>_pairing`` waits for the owner's code.

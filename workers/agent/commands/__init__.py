@@ -1,4 +1,4 @@
-"""Answers chat commands that begin with a slash.
+"""Carries out chat commands, which begin with a slash.
 
 No public names: import from the modules.
 Begin with ``immediate_answers`` (answers at once) and ``session_commands`` (in the order of messages).

@@ -1,4 +1,4 @@
-"""Builds the prompts of turns within the token budget.
+"""Builds prompts that fit into the token budget.
 
 No public names: import from the modules.
 Begin with ``prompt_builder``. ``system_prompt`` and ``skills`` describe the workspace, ``history_loader`` loads older

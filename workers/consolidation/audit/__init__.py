@@ -1,4 +1,4 @@
-"""Audits each consolidation: which facts and statements of the messages were kept.
+"""Checks which facts and statements each summary kept.
 
 Public: ``RangeAuditor`` audits a range.
 Begin with ``auditor``. ``fact_extraction`` finds facts, ``pinned_statements`` keeps requested statements.

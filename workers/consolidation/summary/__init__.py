@@ -1,4 +1,4 @@
-"""Requests summaries from a model and interprets its answers. Writes nothing.
+"""Requests summaries from a model, and checks the answers.
 
 Public: ``Summarizer`` summarizes a range, ``Flush`` runs the silent turn before it, ``breaker_of`` returns the circuit
 breaker of a model.

@@ -1,4 +1,4 @@
-"""Connects to tool servers of the Model Context Protocol, with one connection for each scope.
+"""Connects to tool servers of the Model Context Protocol.
 
 Public: ``ToolServers`` has the servers of a process, ``MissingServer`` describes one whose tools a turn does not have.
 Begin with ``tool_servers``. The optional package ``mcp`` is imported when a bot has a server.
