@@ -125,8 +125,7 @@ async def forestall(process: Process, session: SessionKey, message_id: str, *, s
 def _queue(process: Process, name: str) -> QueueConfig:
     """The configuration by which messages of a channel are accepted."""
     channel, queue = process.config.channels.get(name), process.config.queue
-    ttl_s = channel.seen_ttl_s if isinstance(channel, PushConfig) else None
-    return queue if ttl_s is None else _with_seen_ttl(queue, ttl_s)
+    return _with_seen_ttl(queue, channel.seen_ttl_s(queue.seen_ttl_s)) if isinstance(channel, PushConfig) else queue
 
 
 @lru_cache

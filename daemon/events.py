@@ -165,6 +165,8 @@ class LogEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     """Who said it, on user messages."""
     person: str = ""
     """Id of who said it, where several people may: what is theirs is found by it, whatever they are called later."""
+    is_reminder: bool = False
+    """Nobody wrote this user message: a reminder fired. Its id does not tell, since clients choose theirs."""
     answers: tuple[str, ...] = ()
     """On the last entry of a turn: the ids of the messages it answers."""
     dead: tuple[str, ...] = ()

@@ -151,7 +151,7 @@ async def _added(process: "Process", session: str, *, zone: str | None, **asked:
     bot, reminders = process.bot(place.bot), Reminders(process.bus, process.config.queue)
     wish = ReminderRequest(**asked, zone=zone or bot.time_zone)
     new = await add(reminders, wish, place, asked_as=secrets.token_hex(8), at_most=bot.reminders.chat_max)
-    return {"reminder": msgspec.to_builtins(new), "said": confirmed(new, language())}
+    return {"reminder": msgspec.to_builtins(new), "said": confirmed(new, language(), when=wish.when)}
 
 
 async def _place(process: "Process", session: str) -> "ReminderPlace":

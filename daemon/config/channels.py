@@ -94,10 +94,9 @@ class PushConfig(AnyChannelConfig, frozen=True):
         """Whether the adapter can read earlier messages of a thread."""
         return False
 
-    @property
-    def seen_ttl_s(self) -> float | None:
-        """How long its messages are known by their ids, so that a repetition is one; None: ``queue.seen_ttl_s``."""
-        return None
+    def seen_ttl_s(self, usual_s: float) -> float:
+        """How long its messages are known by their ids, as repetitions. ``usual_s``: ``queue.seen_ttl_s``."""
+        return usual_s
 
     def problems(self) -> Iterable[tuple[str, str]]:
         """Problems that no type can express: a key, and a sentence with the expected value and the remedy.
@@ -188,8 +187,7 @@ class SlackConfig(PushConfig, frozen=True, tag="slack"):
         """A bot is asked in the middle of a thread."""
         return True
 
-    @property
-    def seen_ttl_s(self) -> float:
+    def seen_ttl_s(self, _usual_s: float) -> float:
         """Slack repeats an event three times, within some six minutes."""
         return 3_600.0
 
@@ -223,6 +221,10 @@ class FeishuConfig(PushConfig, frozen=True, tag="feishu"):
     def looks_back(self) -> bool:
         """A bot is asked in the middle of a thread."""
         return True
+
+    def seen_ttl_s(self, usual_s: float) -> float:
+        """Feishu repeats an event for the last time after some seven hours; a stranger can do so for 300 s."""
+        return max(usual_s, 28_800.0)
 
 
 class DiscordConfig(PushConfig, frozen=True, tag="discord"):
@@ -261,6 +263,10 @@ class WebhookChannelConfig(PushConfig, frozen=True, tag="webhook"):
     """Messages a second to all chats together; 0: no limit."""
     chat_sends_per_s: Limit = 0
     """The same to one chat."""
+
+    def seen_ttl_s(self, usual_s: float) -> float:
+        """At least as long as the signature of a request is valid: 300 s before and after its time."""
+        return max(usual_s, 600.0)
 
 
 # What other packages bring, see ``foreign``, is a ``PushConfig`` too and stands among these.

@@ -187,14 +187,20 @@ def shown_time(due: str, zone: str) -> str:
     return shown(dt.datetime.fromisoformat(due), zone_of(zone))
 
 
-def confirmed(reminder: Reminder, language: Language) -> str:
-    """What was understood, and what is unusual about it."""
+_HOURS = re.compile(r"(\d|1\d|2[0-3])\s*(?:h|heures?)", re.IGNORECASE)
+"""Hours from now, which in French and German can be a time of day as well."""
+
+
+def confirmed(reminder: Reminder, language: Language, *, when: str = "") -> str:
+    """What was understood, and what is unusual about it; ``when``: the words that were read."""
     zone, local = zone_of(reminder.zone), dt.datetime.fromisoformat(reminder.local)
     moment = on_clock(local, zone)
     time = shown_time(reminder.due, reminder.zone)
     lines = [say("remind_set", language, id=reminder.id, time=time, rule=_repeats(reminder, language))]
     if moment.clock and stamp(moment.utc) == reminder.due:
         lines.append(say(f"remind_{moment.clock}", language, local=f"{local:%Y-%m-%d %H:%M}", time=time))
+    if hours := _HOURS.fullmatch(when.strip()):
+        lines.append(say("remind_hours", language, text=hours[0], hours=hours[1]))
     if reminder.rule and skips_months(reminder.rule, local):
         lines.append(say("remind_months", language))
     if reminder.rule and skips_years(reminder.rule, local):

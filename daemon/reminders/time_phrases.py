@@ -172,7 +172,8 @@ _CLOCKS = _readers(
     (read.clock, rf"(?:{AT} ?)?(?P<hour>\d{{1,2}}) ?(?P<half>[ap])\.?m\b\.?{CLOCK_END}"),
     (read.clock, rf"(?:{AT} )?{HOUR} (?:uhr(?: (?P<minute>\d\d)(?![\d.:]))?|o['’]clock){END}"),
     (read.clock, rf"(?:{AT} ?)?(?P<hour>\d{{1,2}}) ?h ?(?P<minute>\d\d){CLOCK_END}"),
-    (read.clock, rf"(?:à|vers) {HOUR} ?(?:heures?|h)(?: (?P<minute>\d\d|{WORD}))?{END}"),
+    (read.clock, rf"{AT} {HOUR} ?(?:heures?|h)(?: (?P<minute>\d\d|{WORD}))?{END}"),
+    (read.clock, rf"{HOUR} ?(?:heures?|h)(?= (?:du (?:matin|soir)|de l['’]après-midi){END})"),
     (read.clock, rf"{AT} ?(?P<hour>\d{{1,2}})(?!\.\d){END}"),
     (read.clock, rf"{AT} (?P<hour>{WORD})(?: (?P<minute>fifteen|thirty|forty-five))?{END}"),
     (

@@ -81,6 +81,7 @@ ENGLISH: Mapping[str, str] = {
         "The reminder does not fire in months that do not have this day. To be reminded on the last day of each "
         "month, use FREQ=MONTHLY;BYMONTHDAY=-1."
     ),
+    "remind_hours": "“{text}” means {hours} hours from now. If you mean the time of day, write {hours}:00.",
     "remind_years": "The reminder fires only in leap years, because other years have no 29 February.",
     "remind_quiet": (
         "{time} falls within this bot's quiet hours ({hours}), so the reminder fires when the quiet hours end."
@@ -234,6 +235,7 @@ CHINESE: Mapping[str, str] = {
     "remind_missing": "夏令时开始时，钟表会跳过 {local}，所以提醒会相应推后，在 {time} 触发。",
     "remind_twice": "夏令时结束时，钟表会两次显示 {local}。提醒在第一次触发，即 {time}。",
     "remind_months": "没有这一天的月份会跳过。要在每月最后一天提醒，请使用 FREQ=MONTHLY;BYMONTHDAY=-1。",
+    "remind_hours": "“{text}”的意思是 {hours} 小时后。如果是指几点钟，请写 {hours}:00。",
     "remind_years": "其他年份没有 2 月 29 日，所以这个提醒只在闰年触发。",
     "remind_quiet": "{time} 在这个机器人的安静时段（{hours}）内，所以提醒会在安静时段结束时触发。",
     "remind_prompt": "由机器人回答",

@@ -8,9 +8,18 @@ import pytest
 from msgspec import structs
 
 from channels.arrival import Arrival
+from channels.webhook.webhook_receiver import TOLERANCE_S
 from daemon.access import Access
 from daemon.bus import RUN_MAX, Bus
-from daemon.config import AccessConfig, PushConfig, QueueConfig, SlackConfig, TestingConfig
+from daemon.config import (
+    AccessConfig,
+    FeishuConfig,
+    PushConfig,
+    QueueConfig,
+    SlackConfig,
+    TestingConfig,
+    WebhookChannelConfig,
+)
 from daemon.process import Process
 from daemon.testing import FailingBus
 from tests.conftest import RecordingBus
@@ -39,22 +48,31 @@ async def test_a_rush_is_accepted_in_order_by_one_script_for_many(process: Proce
     assert sum(script.name == "publish.lua" for script, _, _ in recording.scripts) == 3
 
 
-@pytest.mark.parametrize(("config", "ttl_s"), [(SlackConfig, 3_600.0), (TestingConfig, None)])
-async def test_ids_are_known_as_long_as_their_platform_repeats_itself(
-    process: Process, config: type[PushConfig], ttl_s: float | None
+@pytest.mark.parametrize(
+    ("config", "usual_s", "expected_s"),
+    [
+        (TestingConfig, 60.0, 60.0),
+        (SlackConfig, 86_400.0, 3_600.0),
+        (FeishuConfig, 60.0, 28_800.0),
+        (WebhookChannelConfig, 60.0, 2 * TOLERANCE_S),
+        (WebhookChannelConfig, 86_400.0, 86_400.0),
+    ],
+)
+async def test_ids_are_known_as_long_as_their_platform_or_a_stranger_can_repeat_a_request(
+    process: Process, config: type[PushConfig], usual_s: float, expected_s: float
 ) -> None:
     channels = {NAME: config(access=AccessConfig(policy="open"))}
     here = with_channel(process)
-    intake = intake_of(replace(here, config=structs.replace(here.config, channels=channels)))
+    queue = structs.replace(here.config.queue, seen_ttl_s=usual_s)
+    intake = intake_of(replace(here, config=structs.replace(here.config, channels=channels, queue=queue)))
     rush = a_rush(3)
 
     await intake.take(rush[0])
     assert await intake.take_run(rush[1:]) == 2
 
-    expected = process.config.queue.seen_ttl_s if ttl_s is None else ttl_s
     for arrival in rush:
         left_ms = await process.bus.call("PTTL", process.bus.keys.seen(SESSION, arrival.seen_as))
-        assert expected * 1000 - 30_000 < left_ms <= expected * 1000
+        assert expected_s * 1000 - 30_000 < left_ms <= expected_s * 1000
 
 
 async def test_what_is_not_plain_keeps_its_place(process: Process) -> None:

@@ -16,10 +16,10 @@ from daemon.model import Answer, ToolCall
 from daemon.process import Process
 from daemon.reminders import Reminders, all_reminders, change, following, id_of, prefer, preferences_of, reminder_store
 from daemon.testing import FailingBus, Gate, ScriptedModel
-from tests.conftest import Lab, RecordingBus
+from tests.conftest import Lab, RecordingBus, an_entry
 from tests.integration.test_turns import Bot, notices_of, replies_of, said, worked_off
 from tests.limits import HANG_S, until
-from tests.remindlab import RemindLab, place_of
+from tests.remindlab import SCOPE, RemindLab, place_of
 from workers.agent import reminder_sweep
 from workers.agent.reminder_sweep import LOOK_S, SOONEST_S, ReminderSweep
 
@@ -427,6 +427,41 @@ async def test_what_exceeds_a_limit_is_put_off_and_never_dropped(remind: RemindL
             remind.with_bot(rules=RemindersConfig(person_per_day=0, bot_per_day=0, written_within_days=0))
         )
         assert (len(await remind.waiting(session)), await remind.kept(session)) == (2, []), held
+
+
+async def test_only_messages_of_people_count_as_written_also_those_that_left_redis(remind: RemindLab) -> None:
+    new, old = stamp(await remind.reminders.now()), "2020-01-01T00:00:00.000Z"
+    a_reminders = {"id": "reminder-k3f9ab-1795766400000", "is_reminder": True}
+    rows = {
+        "written": ([(old, {"id": "a"}), (new, {"id": "b"}), (new, {})], False),
+        "an id like a reminder's": ([(old, {"id": "a"}), (new, {"id": "reminder-k3f9ab-1795766400000"})], False),
+        "reminders alone": ([(old, {"id": "a"}), *[(new, a_reminders), (new, {})] * 70], True),
+        "before many reminders": ([(new, {"id": "a"}), *[(new, a_reminders), (new, {})] * 70], False),
+        "nothing": ([], True),
+    }
+    process = remind.with_bot(rules=RemindersConfig(written_within_days=1))
+    for name, (log, is_silent) in rows.items():
+        for is_archived in (False, True):
+            session = f"web:{id_of(name, str(is_archived))}"
+            keys = remind.bus.keys.of(session)
+            entries = [
+                msgspec.json.encode(msgspec.structs.replace(an_entry(0, **more), time=time)) for time, more in log
+            ]
+            if entries:
+                await remind.bus.call("RPUSH", keys.log, *entries)
+            positions = ("head", len(entries), "cursor", len(entries), "start", len(entries))
+            await remind.bus.call("HSET", keys.session, "scope", SCOPE, *positions)
+            if is_archived and entries:
+                await process.archive.write(session, 0, entries)
+                assert await process.archive.trim(session, len(entries)) == len(entries)
+            await remind.set(session=session)
+            await remind.time_comes(session=session)
+            await _made_long_ago(remind, session)
+
+            await remind.sweep(process)
+
+            assert [each.held for each in await remind.kept(session)] == ["silent"] * is_silent, (name, is_archived)
+            assert len(await remind.waiting(session)) == (not is_silent), (name, is_archived)
 
 
 async def _made_long_ago(remind: RemindLab, session: str) -> None:

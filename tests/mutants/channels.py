@@ -77,6 +77,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/config/channels.py",
+        "integration/test_intake_runs.py",
+        (
+            "A signed request cannot be repeated while its signature is valid.",
+            "max(usual_s, 600.0)",
+            "usual_s",
+            "test_ids_are_known_as_long_as_their_platform_or_a_stranger_can_repeat_a_request",
+        ),
+    ),
+    *mutants_of(
         "channels/intake/intake.py",
         "integration/test_intake.py",
         (

@@ -7,6 +7,16 @@ _TIMES = "unit/test_reminder_times.py"
 
 MUTANTS = (
     *mutants_of(
+        "workers/agent/reminder_delays.py",
+        _REMINDERS,
+        (
+            "A reminder is no message of a person.",
+            "(entry.id and not entry.is_reminder)",
+            "entry.id",
+            "test_only_messages_of_people_count_as_written_also_those_that_left_redis",
+        ),
+    ),
+    *mutants_of(
         "daemon/reminders/lua/fire.lua",
         _REMINDERS,
         (

@@ -45,7 +45,7 @@ UNDERSTOOD = """
 2026-11-27 09:00 = 9 o'clock; nine o'clock tomorrow; 明早九点; 这周五九点; 本周五九点; 周五九点; 礼拜五九点; 九点;
     9点; 上午九点; 早9点; Fr um 9; morgen um 9; kommenden Freitag um 9; diesen Freitag um 9; 9 Uhr; neun Uhr;
     um neun; gegen neun; demain à 9h; demain matin à 9h; à 9h; à 9 heures; à neuf heures; vers 9h; um 9 morgen;
-    à 9h demain
+    um 9h; ab 9 h; 9h du matin; 9 heures du matin; à 9h demain
 2026-11-27 09:30 = tomorrow at nine thirty; tomorrow at 9.30
 2026-11-27 10:00 = morgen Vormittag um 10
 2026-11-27 12:00 = tomorrow noon; morgen Mittag; demain à midi; noon tomorrow

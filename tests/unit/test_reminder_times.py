@@ -59,7 +59,7 @@ def plan(**wish: object) -> str:
         assert error.said("zh") != str(error)
         return str(error)
     assert reminder_from(reminder.raw) == reminder
-    return confirmed(reminder, "en")
+    return confirmed(reminder, "en", when=str(fields["when"]))
 
 
 @each_row(
@@ -98,6 +98,8 @@ def plan(**wish: object) -> str:
         ({"when": "in 2 weeks"}, "It fires on 2026-12-10 09:00"),
         ({"when": "半个小时后"}, "It fires on 2026-11-26 09:30"),
         ({"when": "1.5h"}, "It fires on 2026-11-26 10:30"),
+        ({"when": "9h"}, "“9h” means 9 hours from now. If you mean the time of day, write 9:00."),
+        ({"when": "21 heures"}, "“21 heures” means 21 hours from now. If you mean the time of day, write 21:00."),
         ({"when": "2026-W48-5"}, "“2026-W48-5” specifies a day but no time."),
         ({"when": "10:00", "count": 3}, "You can set an end or a number of times only for a repeating"),
         ({"when": "10:00", "until": "2026-12-01"}, "You can set an end or a number of times only for a repeating"),

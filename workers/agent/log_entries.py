@@ -100,6 +100,7 @@ class LogEntries:
             id=inbound.id,
             sender=inbound.sender_name or inbound.sender_id,
             person=inbound.sender_id if inbound.chat != inbound.sender_id else "",
+            is_reminder=inbound.reminder is not None,
             wire=msgspec.Raw(wire),
         )
 

@@ -5,10 +5,11 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 import msgspec
+import structlog
 
 from daemon.access import Access, Speaker, is_listed, verdict
 from daemon.config import BotConfig, PushConfig
-from daemon.errors import ConfigError
+from daemon.errors import ArchiveError, ConfigError, brief
 from daemon.process import Process
 from daemon.reminders import Reminder, Reminders, preferences_of, zone_of
 from daemon.reminders.reminder import Held
@@ -21,8 +22,7 @@ LOOK_AGAIN_S = 600.0
 PAGE = 100
 """Log entries that are looked at together for the last message of a person."""
 
-OF_REMINDER = "reminder-"
-"""How the ids of messages begin that a reminder wrote."""
+_log = structlog.get_logger()
 
 
 class Delay(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,22 +80,24 @@ class ReminderDelays:
         return verdict(config.access, await access.entries(), speaker) == "heard"
 
     async def _is_silent(self, reminder: Reminder, now: dt.datetime, *, days: int) -> bool:
-        """Whether no person has written to the chat for so many days."""
+        """Whether no person has written to the chat for so many days, as far as can be read."""
         since = now - dt.timedelta(days=days)
         if dt.datetime.fromisoformat(reminder.made_at) > since:
             return False
         state = await self._reader.state(reminder.session)
         if state.waiting:
             return False
-        upto = state.head
-        while upto > state.base:
-            first = max(state.base, upto - PAGE)
-            for _, entry in reversed(
-                await self._reader.committed(reminder.session, after=first - 1, limit=upto - first)
-            ):
-                if entry.id and not entry.id.startswith(OF_REMINDER):
-                    return dt.datetime.fromisoformat(entry.time) < since
-            upto = first
+        upto, transcripts = state.head, self._process.transcripts
+        try:
+            while entries := await transcripts.newest(reminder.session, before=upto, limit=PAGE):
+                for _, entry in reversed(entries):
+                    is_old = dt.datetime.fromisoformat(entry.time) < since
+                    if is_old or (entry.id and not entry.is_reminder):
+                        return is_old
+                upto, _ = entries[0]
+        except ArchiveError as error:
+            _log.warning("reminder.unread", session=reminder.session, reason=brief(error))
+            return False
         return True
 
 

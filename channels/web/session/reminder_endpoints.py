@@ -130,7 +130,7 @@ class ReminderEndpoints:
                 doing.outcome = "rejected: 400"
                 return problem(400, REFUSED, error.said(language))
         row = _row(StoredReminder(session=session, id=new.id, raw=new.raw, reminder=new))
-        return json_response({"reminder": row, "said": confirmed(new, language)}, 201)
+        return json_response({"reminder": row, "said": confirmed(new, language, when=wish.when)}, 201)
 
     async def change(self, request: Request) -> Response:
         """Change the text, the time or the repetition of a reminder."""
@@ -147,7 +147,8 @@ class ReminderEndpoints:
             except ReminderRefused as error:
                 doing.outcome = "rejected: 400"
                 return problem(400, REFUSED, error.said(language))
-        return json_response({"reminder": _row(replace(stored, reminder=after)), "said": confirmed(after, language)})
+        said = confirmed(after, language, when=body.given.get("when", ""))
+        return json_response({"reminder": _row(replace(stored, reminder=after)), "said": said})
 
     async def read(self, request: Request) -> Response:
         """The reminders of a session, the next one first."""

@@ -149,7 +149,8 @@ class ReminderDesk:
 
     async def _change(self, stored: StoredReminder, arguments: Mapping[str, Any], bot: BotConfig) -> str:
         wishes = {_WISHES[name]: value for name, value in arguments.items() if name in _WISHES and value}
-        return _confirmed(await change(self._reminders, stored, **wishes), bot, "en")
+        new = await change(self._reminders, stored, **wishes)
+        return _confirmed(new, bot, "en", str(wishes.get("when", "")))
 
     # The commands
 
@@ -221,12 +222,12 @@ class ReminderDesk:
             reminder_id = id_of(session, asked.name, str(number))
             known = await self._reminders.get(session, reminder_id)
             if known is not None and known.reminder is not None and known.reminder.text == wish.text.strip():
-                return _confirmed(known.reminder, asked.bot, asked.language)  # by this very call
+                return _confirmed(known.reminder, asked.bot, asked.language, wish.when)  # by this very call
             reminder = await to_thread.run_sync(partial(planned, wish, place, reminder_id=reminder_id, now=now))
             await self._check_tenure(asked.tenure, session)
             created = await self._reminders.create(reminder, asked_as=asked.name, at_most=most, tenure=asked.tenure)
             if created in ("created", "again"):
-                return _confirmed(reminder, asked.bot, asked.language)
+                return _confirmed(reminder, asked.bot, asked.language, wish.when)
             if created == "stale":
                 raise LeaseLost(f"session {session} is now held by another worker. No reminder was set.")
             if created == "full":
@@ -298,8 +299,8 @@ def _person(inbound: Inbound) -> str:
     return str(SessionKey(channel=inbound.channel, chat=inbound.sender_id))
 
 
-def _confirmed(reminder: Reminder, bot: BotConfig, language: Language) -> str:
-    text, hours = confirmed(reminder, language), bot.reminders.quiet_hours
+def _confirmed(reminder: Reminder, bot: BotConfig, language: Language, when: str) -> str:
+    text, hours = confirmed(reminder, language, when=when), bot.reminders.quiet_hours
     if not quiet_until(hours, dt.datetime.fromisoformat(reminder.due), zone_of(reminder.zone)):
         return text
     time = shown_time(reminder.due, reminder.zone)
