@@ -105,7 +105,7 @@ class Api:
             SendRefused: it cannot be downloaded now.
             SendRejected: it was not found, is larger than ``max_bytes``, or not Discord's.
         """
-        if not is_discords(url, self.base):
+        if not (is_discords(url, self.base) and url.isprintable()):
             raise SendRejected("the file was not downloaded because its URL does not belong to Discord")
         failure = f"the file could not be downloaded within {timeout_s:g} s"
         try:

@@ -67,12 +67,22 @@ class Sticker(Shape, frozen=True, kw_only=True):
     name: str = ""
 
 
+class EmbedField(Shape, frozen=True, kw_only=True):
+    """A named value."""
+
+    name: str | None = None
+    value: str | None = None
+
+
 class Embed(Shape, frozen=True, kw_only=True):
     """A card that an app or a link made."""
 
+    type: str | None = None
+    """``rich``: the cards of apps, and few of links."""
     title: str | None = None
     description: str | None = None
     url: str | None = None
+    fields: tuple[EmbedField, ...] = ()
 
 
 class PollText(Shape, frozen=True, kw_only=True):

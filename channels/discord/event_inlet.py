@@ -44,7 +44,7 @@ ANSWER_S = 3.0
 """Time in which Discord expects the answer to an interaction (Interactions, "Receiving and Responding")."""
 
 DEFER_S = 1.5
-"""Time after which Discord is told that the answer to an interaction follows, as when Redis is unavailable."""
+"""Time after which Discord is told that the answer to an interaction follows, as when a message before it waits."""
 
 LOOK_S = 1.5
 """How long a reply waits for the message that it replies to, if Discord left that out."""
@@ -62,7 +62,25 @@ ROLES = frozenset({"GUILD_ROLE_CREATE", "GUILD_ROLE_UPDATE", "GUILD_ROLE_DELETE"
 
 class _Head(msgspec.Struct, frozen=True):
     channel_id: str = ""
-    type: Any = None
+
+
+class QueuedEvent(msgspec.Struct, frozen=True):
+    """An event that is handled, mostly behind others."""
+
+    kind: str
+    handle: Callable[[], Awaitable[None]]
+    handled: Callable[[], None]
+    """Called then, also after a failure."""
+
+
+class OpenInteraction:
+    """A slash command or the press of a button, which Discord wants answered."""
+
+    def __init__(self, event: Interaction) -> None:
+        self.event = event
+        self.handled = anyio.Event()
+        self.answer: dict[str, Any] | None = None
+        """Once it is handled; None: handling failed."""
 
 
 class _Where(msgspec.Struct, frozen=True):
@@ -93,7 +111,7 @@ class EventInlet:
         self._api = api
         self._channel = channel
         self._language: Language = language
-        self._queues: dict[str, deque[tuple[str, bytes, int, Progress]]] = {}
+        self._queues: dict[str, deque[QueuedEvent]] = {}
 
     async def put(self, tg: anyio.abc.TaskGroup, kind: str, found: bytes, *, sequence: int, progress: Progress) -> None:
         """Take over an event, ``found`` in JSON; returns when there is room for the next."""
@@ -103,42 +121,49 @@ class EventInlet:
             progress.end(sequence)
             return
         progress.begin(sequence)
+        handled = partial(progress.end, sequence)
         try:
-            head = _head(found)
-            # A press waits for no message of its channel.
-            is_press = kind == INTERACTION and head.type == PRESSED
-            chat = f"{head.channel_id} press" if is_press else head.channel_id
+            chat = _head(found).channel_id
+            interaction = OpenInteraction(_interaction(found)) if kind == INTERACTION else None
         except UNREADABLE as error:
             self._note_unreadable(kind, error)
-            progress.end(sequence)
+            handled()
             return
+        if interaction is None:
+            self._queue(tg, chat, QueuedEvent(kind, partial(self._hand_in, kind, found), handled))
+        else:
+            # A press waits for no message of its channel.
+            chat = f"{chat} press" if interaction.event.type == PRESSED else chat
+            self._queue(tg, chat, QueuedEvent(kind, partial(self._store, interaction), interaction.handled.set))
+            tg.start_soon(self._handle, QueuedEvent(kind, partial(self._answer, interaction), handled))
+        await progress.until_pending(PENDING_MAX)
+
+    def _queue(self, tg: anyio.abc.TaskGroup, chat: str, event: QueuedEvent) -> None:
         queue = self._queues.get(chat)
         if queue is None:
             queue = self._queues[chat] = deque()
             tg.start_soon(self._work, chat, queue)
-        queue.append((kind, found, sequence, progress))
-        await progress.until_pending(PENDING_MAX)
+        queue.append(event)
 
-    async def _work(self, chat: str, queue: deque[tuple[str, bytes, int, Progress]]) -> None:
+    async def _work(self, chat: str, queue: deque[QueuedEvent]) -> None:
         while queue:
-            kind, found, sequence, progress = queue[0]
-            await self._take(kind, found)
+            await self._handle(queue[0])
             queue.popleft()
-            progress.end(sequence)
         del self._queues[chat]
 
-    async def _take(self, kind: str, found: bytes) -> None:
+    async def _handle(self, event: QueuedEvent) -> None:
         try:
-            if kind == INTERACTION:
-                await self._interacted(_interaction(found))
-                return
-            async for arrival in self._read(kind, found):
-                await self._kept(partial(self._intake.take, arrival))
+            await event.handle()
         except UNREADABLE as error:
-            self._note_unreadable(kind, error)
+            self._note_unreadable(event.kind, error)
         except Exception as error:  # noqa: BLE001 - one bad event must not stop those behind it
             _log.exception("update.failed", channel=self._channel, reason=type(error).__name__)
             metrics.UPDATES.labels(self._channel, "failed").inc()
+        event.handled()
+
+    async def _hand_in(self, kind: str, found: bytes) -> None:
+        async for arrival in self._read(kind, found):
+            await self._kept(partial(self._intake.take, arrival))
 
     async def _kept(self, hand_in: Callable[[], Awaitable[_T]]) -> _T:
         while True:
@@ -183,19 +208,23 @@ class EventInlet:
             return message
         return msgspec.structs.replace(message, referenced_message=found)
 
-    async def _interacted(self, event: Interaction) -> None:
-        """Deal with a slash command or a button, and answer in time; the result is a message of its own."""
-        answer = None
+    async def _store(self, interaction: OpenInteraction) -> None:
+        interaction.answer = await self._dealt_with(interaction.event)
+
+    async def _answer(self, interaction: OpenInteraction) -> None:
+        """Answer a slash command or a button in time, also behind messages that wait; the result is another message."""
+        event = interaction.event
         with anyio.move_on_after(DEFER_S):
-            answer = await self._dealt_with(event)
-        if answer is not None:
-            is_first, later = await self._call(first_answer(event, answer)), later_answer(event, answer)
-            if not is_first and later.method == "PATCH":  # which can be repeated
+            await interaction.handled.wait()
+        is_late = not interaction.handled.is_set()
+        if is_late:
+            await self._call(first_answer(event, deferred_answer(event)))
+            await interaction.handled.wait()
+        if (answer := interaction.answer) is not None:
+            later = later_answer(event, answer)
+            is_first = not is_late and await self._call(first_answer(event, answer))
+            if is_late or (not is_first and later.method == "PATCH"):  # which can be repeated
                 await self._call(later)
-            return
-        await self._call(first_answer(event, deferred_answer(event)))
-        # What was stored by then is a repetition.
-        await self._call(later_answer(event, await self._dealt_with(event)))
 
     async def _dealt_with(self, event: Interaction) -> dict[str, Any]:
         """The answer once the command is stored."""

@@ -69,20 +69,23 @@ def _attachment(message: Message, content: Content, file: File) -> Attachment:
 
 def lines_of(message: Message, names: Mapping[str, str]) -> Iterator[str]:
     """What a message contains beside its text and files, one line or more each."""
-    yield from _lines(message)
+    is_apps = message.webhook_id is not None or (message.author is not None and message.author.bot)
+    yield from _lines(message, names, is_apps=is_apps)
     for each in message.message_snapshots:
         forwarded = each.message
-        text = plain(forwarded.content, {**names, **names_of(forwarded)}).strip()
-        yield "\n".join(filter(None, ("[forwarded message]", text, *_lines(forwarded))))
+        named = {**names, **names_of(forwarded)}
+        text = plain(forwarded.content, named).strip()
+        yield "\n".join(filter(None, ("[forwarded message]", text, *_lines(forwarded, named))))
 
 
-def _lines(content: Content) -> Iterator[str]:
+def _lines(content: Content, names: Mapping[str, str], *, is_apps: bool = False) -> Iterator[str]:
     for sticker in content.sticker_items:
         yield f"[sticker: {sticker.name}]"
     if content.poll is not None:
         answers = "; ".join(each.poll_media.text or "" for each in content.poll.answers)
         yield f"[poll: {content.poll.question.text or ''} ({answers})]"
-    if not content.content:
-        # With a text, a card is the preview of a link in it.
-        for embed in content.embeds:
-            yield "\n".join(filter(None, (embed.title, embed.description, embed.url)))
+    for embed in content.embeds:
+        # With a text of a person, a card is the preview of a link in it.
+        if not content.content or (is_apps and embed.type == "rich"):
+            values = (": ".join(filter(None, (each.name, each.value))) for each in embed.fields)
+            yield plain("\n".join(filter(None, (embed.title, embed.description, *values, embed.url))), names)

@@ -131,7 +131,7 @@ class EventInlet:
             return None
         is_forward = message.message_type == FORWARD
         found = await self._items(message.message_id if is_forward else answered_by(message))
-        original, forwarded = (None, found[1:]) if is_forward else (next(iter(found), None), ())
+        original, forwarded = None if is_forward else next(iter(found), None), found[1:]
         names = await self.people.names(people_of(body, original, *forwarded))
         return read(body, self._me, names, original, forwarded)
 

@@ -67,7 +67,7 @@ def read(
     """The message of an event for the bot ``me``; None: no message, or one of the bot itself.
 
     ``names`` are those of people by ``open_id``; ``original`` is the message that is answered, if it is known, and
-    ``forwarded`` are those that the message forwards.
+    ``forwarded`` are those that the message, or the one that it answers, forwards.
     """
     event = body.event
     message = event.message if event else None
@@ -86,7 +86,11 @@ def read(
     is_ours = original is not None and is_of(original, me)
     # Feishu does not return the text of a card, which is the form of the bot's own texts.
     is_hidden = original is None or (is_ours and original.msg_type == CARD)
+    # A message that is answered may be one that forwards others.
+    lines, is_forward = "\n".join([_line(each, names) for each in forwarded]), message.message_type == FORWARD
     quoted = NOTHING if original is None or is_hidden else _content_of(original)
+    if lines and not is_forward:
+        quoted = msgspec.structs.replace(quoted, text=lines)
     author = None if original is None or is_ours else _author(original, names)
     mentioned = direct or named or is_ours
     return Arrival(
@@ -97,7 +101,7 @@ def read(
         thread=thread_of(message),
         chat_kind="direct" if direct else "group",
         sender=Sender(id=who, name=names.get(who, ""), is_bot=sender.sender_type not in ("", "user")),
-        text="\n".join([_line(each, names) for each in forwarded]) or said.text.strip(),
+        text=(lines if is_forward else "") or said.text.strip(),
         mentioned=mentioned,
         attachments=(*(brought(quoted.attachments, author) if mentioned else ()), *said.attachments),
         reply_to=answers,

@@ -373,6 +373,25 @@ async def test_while_redis_is_unavailable_an_interaction_is_answered_in_time_and
         assert ("not yours" in then["content"]) == (kind == "refused")
 
 
+async def test_commands_behind_a_message_that_waits_are_answered_in_time(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As while Redis is unavailable; an answer once waited until the message was stored."""
+    monkeypatch.setattr("channels.discord.event_inlet.DEFER_S", 0.05)
+    answers, heard = lake.discord.bot.answers, Heard(gates={"waits": anyio.Event()})
+    texts = [f"number {number}" for number in range(50)]
+    async with lake.hearing(heard):
+        lake.chat.say("waits", by=lake.ann)
+        for text in texts:
+            lake.discord.world.command(lake.chat, "remind", text, by=lake.ann)
+        await lake.discord.until(lambda: len(answers) == len(texts))
+        heard.gates["waits"].set()
+        await lake.discord.until(lambda: len(answers) == 2 * len(texts))
+
+    assert {each["type"] for each in answers[: len(texts)]} == {5}
+    assert heard.texts == ["waits", *[f"/remind {text}" for text in texts]]
+
+
 async def test_the_answer_that_a_process_announced_before_it_was_killed_follows(lake: Lake) -> None:
     async with lake.hearing(Heard()) as adapter:
         choice = Choice(label="Yes", command="/link yes")

@@ -348,8 +348,14 @@ async def test_forwarded_messages_are_read(lab: FeishuLab) -> None:
             await heard.count(number + 1)
             await lab.settled()
 
-    assert heard.texts == ["Ann: High at noon?\nBo: [image: img_1.jpg]", "[unsupported: merge_forward]"]
+        asked = chat.say("what do they mean?", by=ann, answers=message.id)
+        await heard.count(3)
+
+    forwarded = "Ann: High at noon?\nBo: [image: img_1.jpg]"
+    assert heard.texts == [forwarded, "[unsupported: merge_forward]", "what do they mean?"]
     assert not heard.arrivals[0].attachments
+    quote = heard.arrivals[2].quote
+    assert quote is not None and (asked.parent, quote.text) == (message.id, forwarded), "the question is about them"
 
 
 @each_row("message_id, scopes", [("", None), ("a/../b", None), ("om_9", None), ("om_9", {"im:resource"})])

@@ -183,14 +183,14 @@ MUTANTS = (
         _GATEWAY,
         (
             "A slash command is answered.",
-            "is_first, later = await self._call(first_answer(event, answer)),",
-            "is_first, later = True,",
+            "is_first = not is_late and await self._call(first_answer(event, answer))",
+            "is_first = not is_late",
             "test_slash_commands_are_registered_once_and_answered",
         ),
         (
             "An interaction is answered in time while Redis is unavailable.",
-            "        with anyio.move_on_after(DEFER_S):\n            answer",
-            "        with anyio.move_on_after(None):\n            answer",
+            "        with anyio.move_on_after(DEFER_S):\n            await interaction",
+            "        with anyio.move_on_after(None):\n            await interaction",
             "test_while_redis_is_unavailable_an_interaction_is_answered_in_time_and_its_result_follows[accepted]",
         ),
         (
@@ -207,8 +207,8 @@ MUTANTS = (
         ),
         (
             "A press waits for no message.",
-            "is_press = kind == INTERACTION and head.type == PRESSED",
-            "is_press = False",
+            'chat = f"{chat} press" if interaction.event.type == PRESSED else chat',
+            "pass",
             "test_a_press_waits_for_no_message_of_its_chat",
         ),
     ),

@@ -147,6 +147,21 @@ def test_what_comes_beside_the_words_is_named() -> None:
 
 
 @each_row(
+    "text, is_bot, is_read",
+    [("", False, True), ("<@1001> look", True, True), ("look: https://example.org", False, False)],
+)
+def test_a_card_is_read_unless_it_is_the_preview_of_a_link(text: str, is_bot: bool, is_read: bool) -> None:
+    """Alerts say in fields what there is to know, often beside a text; the fields were left out."""
+    fields = [{"name": "state", "value": "down, <@1001>", "inline": True}, {"name": "for", "value": None}]
+    found = message(text, author=ANN | {"bot": is_bot}, mentions=[ANN], embeds=[{"type": "rich", "fields": fields}])
+
+    arrival = read(found, ME, PLACE)
+
+    assert arrival is not None
+    assert ("state: down, @Ann\nfor" in arrival.text) == is_read
+
+
+@each_row(
     "kind, flags, found",
     [
         ("image/png", 0, "image"),

@@ -254,9 +254,13 @@ class Rest:
         """The headers of an answer; raises Failed when a limit is reached."""
         if self.limits is None or call.method.startswith("GET"):
             return {}
-        major = call.path[1] if len(call.path) > 1 and call.path[0] == "channels" else ""
+        is_interaction = call.path[0] in ("interactions", "webhooks")  # which the limit of all requests leaves out
+        major = (
+            call.path[2 if call.path[0] == "webhooks" else 1] if call.path[0] == "channels" or is_interaction else ""
+        )
         name = call.method
-        wait_s = self.limits.take((f"{bot.token} all", 50, 50.0), (f"{bot.token} {name} {major}", 5, 1.0))
+        everywhere = [] if is_interaction else [(f"{bot.token} all", 50, 50.0)]
+        wait_s = self.limits.take(*everywhere, (f"{bot.token} {name} {major}", 5, 1.0))
         if wait_s:
             raise Failed(429, 0, "You are being rate limited.", retry_after=float(wait_s), **{"global": False})
         room = self.limits._filled(f"{bot.token} {name} {major}", 5, 1.0).room
