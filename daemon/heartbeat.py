@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import anyio
 import msgspec
@@ -37,6 +37,22 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class ToolServerState(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool server of a bot, as one process has last seen it."""
+
+    bot: str
+    server: str
+    """As the configuration names it."""
+    state: Literal["available", "failing", "unknown"]
+    """``unknown``: no turn of the process has needed the server's tools yet."""
+    since: str
+    """Since when, ISO 8601, UTC."""
+    reason: str = ""
+    """Why it fails."""
+    tools: dict[str, str] = {}
+    """The first sentence of each tool's description, by the tool's name."""
+
+
 class Heartbeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One role of one process."""
 
@@ -51,10 +67,18 @@ class Heartbeat(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What it cannot use, ``PROBLEMS_MAX`` at most."""
     tokens: dict[str, str] = {}
     """Fingerprints of the API tokens that it accepts, by channel instance."""
+    servers: tuple[ToolServerState, ...] = ()
 
 
-async def _none() -> tuple[Problem, ...]:
-    return ()
+class BotReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What a process knows of its bots."""
+
+    problems: Sequence[Problem] = ()
+    servers: Sequence[ToolServerState] = ()
+
+
+async def _nothing() -> BotReport:
+    return BotReport()
 
 
 _decode = msgspec.json.Decoder(Heartbeat).decode
@@ -65,13 +89,13 @@ async def beat(
     role: str,
     holding: Callable[[], int],
     addresses: Mapping[str, str] = NOWHERE,
-    problems: Callable[[], Awaitable[Sequence[Problem]]] = _none,
+    report: Callable[[], Awaitable[BotReport]] = _nothing,
     *,
     tokens: Mapping[str, str] = NOWHERE,
 ) -> None:
     """Say that this process lives, for ever; leave no entry behind when cancelled.
 
-    ``problems`` gives what it cannot use; it never raises, and is soon done.
+    ``report`` never raises, and is soon done.
     """
     key, field = process.bus.keys.workers, f"{process.name} {role}"
     noticed: dict[str, tuple[str, float]] = {}
@@ -79,15 +103,16 @@ async def beat(
     try:
         while True:
             seen, listens = stamp(process.clock.now()), dict(addresses)
-            wrong = tuple(await problems())[:PROBLEMS_MAX]
+            bots = await report()
             heartbeat = Heartbeat(
                 role=role,
                 started=started,
                 seen=seen,
                 holding=holding(),
                 addresses=listens,
-                problems=wrong,
+                problems=tuple(bots.problems)[:PROBLEMS_MAX],
                 tokens=dict(tokens),
+                servers=tuple(bots.servers),
             )
             with suppress(BusError):  # whoever looks sees an old beat, which is the truth
                 await process.bus.call("HSET", key, field, msgspec.json.encode(heartbeat))

@@ -55,6 +55,9 @@ WEB_SEARCH = "workers.tools.web.search:search"
 EQUIPMENT = "workers.agent.bot_checks:examine"
 """Looks at files of workspaces and at tool servers: ``await examine(config)``, findings of ``millpond doctor``."""
 
+TOOLS = "workers.agent.tool_list:listed"
+"""Lists the built-in tools and skills of a bot: ``await listed(bot, workspace)``, ready to be printed as JSON."""
+
 FETCH = "channels.file_transfer:fetching"
 """Fetches what came with a push channel's messages: ``async with fetching(process, channel) as fetch`` gives a function
 ``await fetch(attachment, timeout_s=…)`` → bytes, which raises as ``channels.base.Channel.fetch`` does."""

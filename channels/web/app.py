@@ -28,6 +28,7 @@ from channels.web.system import (
     QueueEndpoints,
     RateEndpoints,
     SystemEndpoints,
+    ToolEndpoints,
     UsageEndpoints,
 )
 from daemon.errors import MillpondError
@@ -43,6 +44,7 @@ def application(site: Site, requests: OpenRequests) -> Starlette:
     operators = Operators(site)
     login, only = Login(site, operators), operators.only
     system, queues, dead = SystemEndpoints(site), QueueEndpoints(site), DeadLetterEndpoints(site)
+    tools = ToolEndpoints(site)
     app = Starlette(
         routes=[
             *Page(ApiDescription(site)).routes(),
@@ -65,6 +67,8 @@ def application(site: Site, requests: OpenRequests) -> Starlette:
             Route("/api/logs/{name:path}", only(LogEndpoints(site).read)),
             Route("/api/search", only(SearchEndpoint(site).read)),
             Route("/api/usage", only(UsageEndpoints(site).read)),
+            Route("/api/tools", only(tools.read)),
+            Route("/api/tools/check", only(tools.check), methods=["POST"]),
             Route("/api/dead", only(dead.read)),
             Route("/api/dead/replay", only(dead.replay), methods=["POST"]),
             Route("/api/dead/drop", only(dead.drop), methods=["POST"]),

@@ -1,7 +1,7 @@
 """Reads the state of all processes and queues, for commands and the web page.
 
-Public: ``read_system`` returns everything, ``read_workers``, ``read_queues``, ``read_leaders`` and ``read_problems``
-its parts.
+Public: ``read_system`` returns everything, ``read_workers``, ``read_queues``, ``read_leaders``, ``read_problems`` and
+``read_tool_servers`` its parts.
 Begin with ``system_overview``.
 """
 
@@ -33,6 +33,7 @@ from daemon.overview.workers import (
     Workers,
     read_leaders,
     read_problems,
+    read_tool_servers,
     read_workers,
     token_conflicts,
     web_addresses,
@@ -61,6 +62,7 @@ __all__ = [
     "read_problems",
     "read_queues",
     "read_system",
+    "read_tool_servers",
     "read_unknown",
     "read_workers",
     "token_conflicts",

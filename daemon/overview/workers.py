@@ -8,7 +8,7 @@ import msgspec
 
 from daemon.bus import Bus
 from daemon.clock import Clock, SystemClock, age_s
-from daemon.heartbeat import STALE_S, Heartbeat, workers
+from daemon.heartbeat import STALE_S, Heartbeat, ToolServerState, workers
 from daemon.session import SessionStatus, standings
 
 # Who sends the replies of each push channel, and who asks its platform for what is new.
@@ -171,3 +171,24 @@ async def read_problems(bus: Bus, clock: Clock) -> list[Problem]:
     """
     alive = [beat for _, beat in await workers(bus) if age_s(beat.seen, clock) <= STALE_S]
     return sorted({Problem(bot=one.bot, name=one.name, reason=one.reason) for beat in alive for one in beat.problems})
+
+
+_WORST_FIRST = ("failing", "available", "unknown")
+
+
+async def read_tool_servers(bus: Bus, clock: Clock, bot: str) -> dict[str, ToolServerState]:
+    """The tool servers of ``bot`` by name, as the processes that live said with their last heartbeat.
+
+    If processes differ, a failure counts, and then the longest list of tools. Errors as for ``read_problems``.
+    """
+    found: dict[str, ToolServerState] = {}
+    for _, beat in await workers(bus):
+        if age_s(beat.seen, clock) <= STALE_S:
+            for state in beat.servers:
+                if state.bot == bot:
+                    found[state.server] = min(state, found.get(state.server, state), key=_rank)
+    return found
+
+
+def _rank(state: ToolServerState) -> tuple[int, int]:
+    return _WORST_FIRST.index(state.state), -len(state.tools)

@@ -25,7 +25,7 @@ def addresses_of(who: Identity, session: str) -> Sequence[str]:
         *(f"/api/events?session={session}", "/api/sessions", "/api/sessions?q=a&age=60", "/api/memory?q=a"),
         *(f"/api/memory/{scope}{part}" for part in ("", "/versions", "/history", "/notes", "/search?q=cn")),
         *("/api/trace/m000001", "/api/system", "/api/usage", "/api/dead", "/api/unknown", "/api/audit", "/api/me"),
-        *("/api/system/history", "/api/queues/backlog", "/api/queues/dead/1-1", "/api/logs/m000001"),
+        *("/api/tools", "/api/system/history", "/api/queues/backlog", "/api/queues/dead/1-1", "/api/logs/m000001"),
         "/metrics",
         *("/page/../api/sessions", "/s/../api/sessions", "//api/sessions", "/%61pi/sessions", "/login/../api/sessions"),
     )

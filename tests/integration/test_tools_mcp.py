@@ -60,8 +60,9 @@ def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Desk:
-    def __init__(self, tool_servers: ToolServers, workspace: Path) -> None:
+    def __init__(self, tool_servers: ToolServers, workspace: Path, clock: ManualClock) -> None:
         self.servers = tool_servers
+        self.clock = clock
         self.workspace = workspace
 
     async def tools(self, scope: str = ANN) -> Registry:
@@ -85,11 +86,12 @@ class Desk:
 @asynccontextmanager
 async def desk(workspace: Path, **configs: McpConfig) -> AsyncGenerator[Desk]:
     config = Config(bots={"pond": BotConfig(mcp=configs)})
-    process = Process(config=config, data_dir=workspace, bus=None, listener=None, clock=ManualClock())  # type: ignore[arg-type]
+    clock = ManualClock()
+    process = Process(config=config, data_dir=workspace, bus=None, listener=None, clock=clock)  # type: ignore[arg-type]
     tool_servers = ToolServers(process)
     async with anyio.create_task_group() as tg:
         await tg.start(tool_servers.run)
-        yield Desk(tool_servers, workspace)
+        yield Desk(tool_servers, workspace, clock)
         tg.cancel_scope.cancel()
 
 

@@ -34,6 +34,7 @@ PLACES = {
     "rates-day": "/system/history?period=day",
     "queue": "/system/queues",
     "due": "/system/queues?queue=due",
+    "tools": "/system/tools",
     "logs": "/system/logs?id=web%3Aann%238",
     "dead": "/system/dead",
     "audit": "/system/audit",

@@ -5,6 +5,7 @@ from itertools import chain
 
 from channels.web import error_response
 from channels.web.static import FILES
+from workers.tools import BUILTIN
 
 TOKEN = re.compile(
     r"""//[^\n]*|/\*.*?\*/"""
@@ -116,3 +117,9 @@ def test_each_action_of_the_audit_log_has_a_translation() -> None:
 
     assert {"session.branch", "memory.edit"} <= deeds
     assert sorted(deeds - set(tables()["zh-api.js"])) == []
+
+
+def test_each_builtin_tool_has_a_purpose_on_the_page() -> None:
+    [purposes] = re.findall(r"PURPOSES = \{(.*?)\n\};", (FILES / "tools.js").read_text(), re.DOTALL)
+
+    assert sorted(re.findall(r"(\w+): t\(", purposes)) == sorted(BUILTIN.names)

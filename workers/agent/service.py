@@ -36,7 +36,7 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
     consumer = SessionConsumer(process, sessions, turns, slots=process.config.agent.slots)
     try:
         async with anyio.create_task_group() as tg:
-            tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.problems)
+            tg.start_soon(beat, process, "agent", lambda: consumer.holding, NOWHERE, turns.report)
             tg.start_soon(ReminderSweep(process).run)  # it needs nothing of what is loaded below
             await ask_anew(process)
             tg.start_soon(turns.live.run)

@@ -20,7 +20,7 @@ from daemon.errors import (
     SetupFault,
 )
 from daemon.events import Inbound, LogEntry
-from daemon.heartbeat import Problem
+from daemon.heartbeat import BotReport
 from daemon.memory import MemoryLocation
 from daemon.model import RETRY_AFTER_MAX_S, Answer, FailingModel
 from daemon.process import Process
@@ -125,9 +125,10 @@ class Turns:
             self._process.recaller.grew(home.scope)
             await self._gate.account(turn)
 
-    async def problems(self) -> list[Problem]:
-        """What the process's bots cannot use."""
-        return await problems_of(self.kits, self._files, self.equipment.servers)
+    async def report(self) -> BotReport:
+        """What the process's bots cannot use, and the state of their tool servers."""
+        servers = self.equipment.servers
+        return BotReport(problems=await problems_of(self.kits, self._files, servers), servers=servers.states())
 
     async def aclose(self) -> None:
         """Close the models' connections."""

@@ -107,6 +107,17 @@ class Tool:
         return ArgumentCheck(self.parameters)
 
 
+SENTENCE_MAX_CHARS = 160
+"""Two lines of a table on the page."""
+
+
+def first_sentence(description: str) -> str:
+    """The first sentence of a tool's description for people, on one line and cut to ``SENTENCE_MAX_CHARS``."""
+    line = " ".join(description.split())
+    sentence = line.partition(". ")[0].removesuffix(".")
+    return sentence if len(sentence) <= SENTENCE_MAX_CHARS else f"{sentence[: SENTENCE_MAX_CHARS - 1]}…"
+
+
 def load_checks() -> None:
     """Import the library that checks arguments. Otherwise, the first call of a tool would do it. Blocks."""
     import_module("workers.tools.argument_check")

@@ -7,12 +7,13 @@ import {showApprovals} from "/page/approvals.js";
 import {showLogs} from "/page/logs.js";
 import {QUEUES, showQueue, textOf, toLogs, toQueue} from "/page/queues.js";
 import {showRates} from "/page/rates.js";
+import {showTools} from "/page/tools.js";
 import {showUsage} from "/page/usage.js";
 import {View, lasting, plain, sure, table, tabs, toSession} from "/page/views.js";
 
 const TABS = {
   overview: t("Overview"), approvals: t("Approvals"), history: t("History"), queues: t("Queues"), dead: t("Dead letters"), unknown: t("Unknown delivery status"),
-  logs: t("Trace and log"), usage: t("Usage"), audit: t("Audit"),
+  logs: t("Trace and log"), tools: t("Tools"), usage: t("Usage"), audit: t("Audit"),
 };
 const LIMIT = 200;
 const AUDITED = 100;
@@ -33,6 +34,7 @@ export class System extends View {
     else if (tab === "history") showRates(this, this.body, this.live.signal);
     else if (tab === "queues") showQueue(this, this.body);
     else if (tab === "logs") showLogs(this, this.body);
+    else if (tab === "tools") showTools(this, this.body);
     else if (tab === "usage") showUsage(this, this.body);
     else if (tab === "unknown") this.showUnknown();
     else if (tab === "audit") this.showAudit();

@@ -63,6 +63,7 @@ export default {
   "people.unban": "解除封禁",
   "people.link": "关联身份",
   "people.unlink": "解除关联",
+  "tools.check": "检查工具",
   "queue.text": "读取正文",
   "session.branch": "另开分支",
   "session.change": "更改对话",

@@ -90,6 +90,16 @@ class ToolServerConnection:
         """Whether no call is running."""
         return self._running == 0
 
+    @property
+    def is_open(self) -> bool:
+        """Whether calls reach the server."""
+        return self._link is not None and self._link.client is not None
+
+    @property
+    def failure(self) -> str:
+        """Why the connection was lost; empty if it was not, or is being opened again."""
+        return self._link.why if self._failures and self._link is not None else ""
+
     async def tools(self) -> list[mcp_types.Tool]:
         """What the server offers. Errors as for ``call``."""
         found: list[mcp_types.Tool] = []

@@ -9,13 +9,16 @@ import anyio.abc
 import msgspec
 import structlog
 from anyio import to_thread
+from msgspec.structs import replace
 
+from daemon.clock import stamp
 from daemon.config import McpConfig
 from daemon.errors import ToolError, brief
+from daemon.heartbeat import ToolServerState
 from daemon.process import Process
 from workers.tools import BUILTIN
 from workers.tools.mcp.schema_repair import named
-from workers.tools.registry import Tool, ToolContext
+from workers.tools.registry import Tool, ToolContext, first_sentence
 
 if TYPE_CHECKING:
     import mcp_types
@@ -80,6 +83,9 @@ class ToolServers:
         """By bot, put together from the offers."""
         self._retry_at: dict[_Server, float] = {}
         self._asking: dict[_Server, anyio.Lock] = {}
+        self._lost: dict[_Server, str] = {}
+        """Why the last connection of a server ended, until one works again."""
+        self._seen: dict[_Server, ToolServerState] = {}
 
     async def run(self, *, task_status: anyio.abc.TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
         """Own the connections, and close those that nobody uses, for ever."""
@@ -130,6 +136,33 @@ class ToolServers:
             )
             for bot, config in self._process.config.bots.items()
         }
+
+    def states(self) -> list[ToolServerState]:
+        """Every server of every bot as it is now; the time counts from the first call that saw a state."""
+        servers = [(bot, name) for bot, config in self._process.config.bots.items() for name in config.mcp]
+        for bot, name, scope in self._connections:
+            if reason := self._connections[bot, name, scope].failure:
+                self._lost[bot, name] = reason
+            elif self._connections[bot, name, scope].is_open:
+                self._lost.pop((bot, name), None)
+        return [self._state(server) for server in servers]
+
+    def _state(self, server: _Server) -> ToolServerState:
+        missing, offer = self._missing.get(server), self._offers.get(server)
+        reason = missing.reason if missing else self._lost.get(server, "")
+        seen = self._seen.get(server)
+        state = ToolServerState(
+            bot=server[0],
+            server=server[1],
+            state="failing" if reason else "available" if offer else "unknown",
+            since=stamp(self._process.clock.now()),
+            reason=reason[:REASON_MAX_CHARS],
+            tools={tool.name: first_sentence(tool.description) for tool in offer.tools} if offer else {},
+        )
+        if seen is not None and seen.state == state.state:
+            state = replace(state, since=seen.since)
+        self._seen[server] = state
+        return state
 
     def _joined(self, bot: str) -> tuple[Tool, ...]:
         servers = self._process.bot(bot).mcp
