@@ -106,6 +106,18 @@ async def test_pictures_that_were_not_for_the_bot_are_seen_when_it_is_asked_abou
     assert "[In reply to Ben: " in seen[2]
 
 
+async def test_a_picture_that_was_overheard_and_is_replied_to_is_shown_once(process: Process) -> None:
+    async with fake_discord(heartbeat_s=0.2) as discord, fake_openai() as model:
+        ann, ben = discord.person("Ann"), discord.person("Ben")
+        channel = discord.channel("birds")
+        async with walking(process, discord, model):
+            shown = channel.say("", by=ben, files=[discord.file(b"\x89PNG\r\n\x1a\n1", "a.png", "image/png")])
+            channel.say(f"{discord.bot.person.mention} which?", by=ann, reply_to=shown)
+            await discord.said(channel)
+
+    assert str(model.requests[0].body["messages"]).count("data:image/png") == 1
+
+
 async def test_a_reaction_to_an_answer_is_read_with_the_next_question_of_its_thread(process: Process) -> None:
     async with fake_discord(heartbeat_s=0.2) as discord, fake_openai([Say("High at noon.")]) as model:
         ann, ben, pond = discord.person("Ann"), discord.person("Ben"), discord.bot.person.mention

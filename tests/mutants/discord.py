@@ -282,4 +282,14 @@ MUTANTS = (
         ("No text is hidden by its signs.", r'return text.replace("||", r"\|\|")', "return text", _WRITTEN),
         ("A link shows where it leads.", "    text = honest(text)\n", "", _WRITTEN),
     ),
+    *mutants_of(
+        "workers/agent/file_intake.py",
+        "integration/test_discord_walk.py",
+        (
+            "A picture that was overheard and is replied to is shown once.",
+            "file.source not in own and ",
+            "",
+            "test_a_picture_that_was_overheard_and_is_replied_to_is_shown_once",
+        ),
+    ),
 )

@@ -4,7 +4,7 @@ This is part of the turn, so that a stop or a lost lease ends it. It never fails
 becomes a line that says so. A turn without files is not changed.
 """
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -195,8 +195,9 @@ class FileIntake:
         """Fetch the files of the messages of ``turn``. Its entries describe them, its requests show the pictures."""
         said, vision = inbounds(turn.covered), turn.kit.prompts.bot.model.vision
         files = [each for inbound in said for each in _own_files(inbound)]
+        own = {each.file.source for each in files}
         files += [
-            each for inbound in said for wanted in self._of_interest(turn) for each in _overheard(inbound, wanted)
+            each for inbound in said for wanted in self._of_interest(turn) for each in _overheard(inbound, wanted, own)
         ]
         if not files:
             return
@@ -385,12 +386,12 @@ def _own_files(inbound: Inbound) -> Iterator[IncomingFile]:
             yield IncomingFile(file=file, path=path, place=(inbound.id, ITSELF, number))
 
 
-def _overheard(inbound: Inbound, wanted: Callable[[Attachment], bool]) -> Iterator[IncomingFile]:
-    """The newest of the ``wanted`` files that were overheard before a message."""
+def _overheard(inbound: Inbound, wanted: Callable[[Attachment], bool], own: Collection[str]) -> Iterator[IncomingFile]:
+    """The newest of the ``wanted`` files that were overheard before a message and are not among the turn's ``own``."""
     found = (
         IncomingFile(file=file, path=overheard_path_of(inbound, words, number), place=(inbound.id, at, number))
         for at, words in reversed(list(enumerate(inbound.overheard)))
         for number, file in enumerate(words.attachments)
-        if file.source and wanted(file)
+        if file.source and file.source not in own and wanted(file)
     )
     return islice(found, OVERHEARD_MAX)
