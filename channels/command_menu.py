@@ -8,7 +8,7 @@ ENGLISH: Mapping[str, str] = {
     "stop": "Stop the current answer",
     "status": "Show the status of this conversation",
     "compact": "Replace older messages with a summary",
-    "memory": "Show my memory of this chat",
+    "memory": "Show what I remember about this chat",
     "reminders": "List the reminders in this chat",
     "remind": "Set or change a reminder",
     "forget": "Find and delete stored text",

@@ -59,7 +59,7 @@ ENGLISH: Mapping[str, str] = {
     "tier_files": "files",
     "tier_terminal": "terminal input",
     "tier_usage": "usage records",
-    "tier_overheard": "group messages kept as context",
+    "tier_overheard": "group messages saved as context",
     "tier_reminders": "reminders",
     # Sentences about reminders; ``daemon.wording`` has them among all sentences.
     "reminders_none": "This chat has no reminders. Ask me to remind you of something, or see /remind.",
@@ -99,8 +99,8 @@ ENGLISH: Mapping[str, str] = {
         "/remind WHEN TEXT sets a reminder. WHEN can be, for example, 20m, 2h, 18:30, tomorrow 09:00, monday 9am, "
         "2026-12-24 18:00, daily 08:00, weekdays 08:00, every tuesday and thursday 08:30, every month on the 15th "
         "at 9:00, or cron 0 8 * * 1-5. You can also ask me in your own words.\n"
-        "/remind ask WHEN REQUEST has me respond to REQUEST at that time, for example /remind ask daily "
-        "08:00 What is new?\n"
+        "/remind ask WHEN REQUEST makes me answer REQUEST at that time, for example: /remind ask daily 08:00 What "
+        "is new?\n"
         "/reminders lists the reminders in this chat\n"
         "/remind pause ID pauses a reminder, /remind resume ID resumes it, and /remind delete ID deletes it\n"
         "/remind zone Europe/Berlin sets your time zone (currently {zone})\n"
@@ -132,7 +132,7 @@ ENGLISH: Mapping[str, str] = {
         "You are responding to a reminder, so you cannot set or change reminders now. Tell the person to ask for the "
         "reminder in a message."
     ),
-    "remind_empty": "The reminder has no text. Add the text of the reminder.",
+    "remind_empty": "The reminder has no text. Add some text to the reminder.",
     "remind_long": "The text has {count} characters, but reminders are limited to {most}. Shorten the text.",
     "remind_when": (
         "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, monday 9:00, 2026-12-24 18:00, or "
@@ -141,10 +141,10 @@ ENGLISH: Mapping[str, str] = {
     "remind_words": "You can also ask for a reminder in your own words, without /remind.",
     "remind_day": "“{text}” specifies a day but no time. Add a time, for example {text} 09:00.",
     "remind_past": "{time} has already passed. The current time is {now}. Choose a later time.",
-    "remind_count": "The number of times must be between 1 and {most}. If the reminder should repeat indefinitely, "
-    "leave out the number.",
-    "remind_once": "You can set an end or a number of times only for a repeating reminder. Add a repetition, such as "
-    "daily, or leave out the number and the end.",
+    "remind_count": "The number of repetitions must be between 1 and {most}. If the reminder should repeat "
+    "indefinitely, leave out the number.",
+    "remind_once": "Only repeating reminders can have an end date or a number of repetitions. Add an interval, such "
+    "as daily, or leave out the number and the end date.",
     "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
     "remind_rule": (
@@ -158,8 +158,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "runtime_reminder": (
         "Started by: reminder {id}, due on {time}. This turn was not started by a person's message. Carry out the "
-        "request below and reply in the chat. If the person does not need a message, reply with only NO_REPLY, and "
-        "nothing is sent."
+        "request below and reply in the chat. If the person does not need a message, reply with NO_REPLY only. In "
+        "that case, nothing is sent."
     ),
     "runtime_reminder_late": "This reminder is late. Mention the delay to the person.",
     # Sentences of the bot during its setup; ``daemon.wording`` has them among all sentences.

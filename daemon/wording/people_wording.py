@@ -11,8 +11,8 @@ ENGLISH: Mapping[str, str] = {
         "The code is valid for {minutes} minutes."
     ),
     "arrival_failed": (
-        "Your message was not accepted because of an error. Administrators can find the error in the log "
-        "with the ID {correlation}."
+        "Your message was not accepted because of an error. To find the cause, an administrator can search the log "
+        "for {correlation}."
     ),
     "arrival_refused": "I cannot accept this message: {reason}.",
     "group_admins_only": (
@@ -21,8 +21,8 @@ ENGLISH: Mapping[str, str] = {
         "more commands with the bots.<name>.groups_may setting."
     ),
     "pair_how": (
-        "To approve a person, send /pair CODE with the the person's pairing code. To approve all members of "
-        "a group, send /pair without a code in the group."
+        "To approve a person, send /pair followed by the person's pairing code. To approve all members of a group, "
+        "send /pair without a code in the group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
     "pair_group": "This group is approved. I now accept messages from everyone in this group.",
@@ -51,7 +51,7 @@ ENGLISH: Mapping[str, str] = {
     "ban_channel": "I am not connected to a channel named {channel}.",
     "unban_done": "{name} is no longer banned from {channel}.",
     "unban_none": "{name} is not banned from {channel}.",
-    "decided_later": "This command had no effect because a more recent decision about this person or group exists.",
+    "decided_later": "Nothing was changed, because a newer decision about this person or group has already been made.",
     "pause_how": "/pause and /resume apply to this chat. /pause all and /resume all apply to all my chats.",
     "pause_chat": (
         "I am paused in this chat until you send /resume. New messages are saved, and I will answer them after the "
@@ -176,7 +176,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "unlink_none": "This chat is not linked to any other chat.",
     "unlink_config": (
-        "This chat is linked to another chat in the configuration file. To unlink the chats, ask an administrator to "
+        "The configuration file links this chat to another chat. To unlink the chats, ask an administrator to "
         "change the configuration file."
     ),
 }

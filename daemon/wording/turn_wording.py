@@ -33,8 +33,8 @@ ENGLISH: Mapping[str, str] = {
         "The unanswered messages were moved to the list of dead letters, and their senders were notified."
     ),
     "message_refused": (
-        "The model server rejected this message (reason: {status}), so I cannot answer it. Later messages "
-        "are not affected. Administrators can find this message in the log with the ID {correlation}."
+        "The model server rejected this message (reason: {status}), so I cannot answer it. Later messages are not "
+        "affected. To find the cause, an administrator can search the log for {correlation}."
     ),
     "seconds": "{count} seconds",
     "minute": "1 minute",
@@ -43,8 +43,8 @@ ENGLISH: Mapping[str, str] = {
     "hours": "{count} hours",
     # Sentences about answers that a model did not finish; ``daemon.wording`` has them among all sentences.
     "only_thought": (
-        "The model thought about your message twice but did not write an answer. Please ask again, or "
-        "rephrase your question."
+        "The model processed your message twice but did not write an answer. Please ask again, or rephrase your "
+        "question."
     ),
     "filtered": "The model provider's content filter stopped this answer.",
     "prompt_filtered": (

@@ -322,7 +322,7 @@ async def test_what_the_configuration_links_it_parts(people: PeopleLab) -> None:
     await people.people.note(BOB, Link(home=ANN, by="config", time=""))
 
     for scope in (ANN, BOB):
-        assert "linked to another chat in the configuration file" in await Chat(people, scope).says("/unlink")
+        assert "The configuration file links this chat to another chat" in await Chat(people, scope).says("/unlink")
 
 
 async def test_all_is_said_in_chinese_too(people: PeopleLab) -> None:

@@ -56,7 +56,7 @@ def say(page: Page, text: str) -> None:
 
 
 def choices(page: Page) -> Locator:
-    return page.get_by_role("group", name="Answers to this question").get_by_role("button")
+    return page.get_by_role("group", name="Possible answers").get_by_role("button")
 
 
 def test_a_command_is_denied_with_the_keyboard_after_a_reload_and_in_all_tabs(
@@ -124,7 +124,7 @@ def test_a_command_of_another_conversation_is_decided_in_one_place_by_whoever_ma
     chat: Page, visit: Visit, millpond: Pond, browser: Browser
 ) -> None:
     millpond.daemon.post("heron", "Please run it.", user="operator")
-    waits = chat.get_by_role("link", name="1 command is waiting for approval").first
+    waits = chat.get_by_role("link", name="One command is waiting for approval").first
     expect(waits).to_be_visible()
 
     waits.click()

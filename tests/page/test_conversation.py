@@ -88,11 +88,11 @@ def test_a_consolidation_is_seen_as_it_happens(visit: Visit) -> None:
         before = page.locator("article.assistant:not(.live)").count()
         write(page, text)
         expect(page.locator("article.assistant:not(.live)")).to_have_count(before + 1)
-    expect(page.get_by_text("messages above are summarized in memory")).to_be_hidden()
+    expect(page.get_by_text("Messages above this line are saved to memory")).to_be_hidden()
 
     write(page, "/compact")
 
-    expect(page.get_by_text("messages above are summarized in memory")).to_be_visible()
+    expect(page.get_by_text("Messages above this line are saved to memory")).to_be_visible()
     expect(page.locator("a.rail-label")).to_have_count(1)
     expect(page.locator("path.past").first).to_be_attached()
 
@@ -158,7 +158,7 @@ def test_ten_thousand_messages_are_walked_through_with_few_of_them_in_the_page(v
     visit.open("/s/web%3Along/m/4321")
     expect(page.locator('article[data-index="4321"]')).to_be_in_viewport()
     assert page.locator("article").count() <= 500
-    expect(page.get_by_text("messages above are summarized in memory")).to_be_visible()
+    expect(page.get_by_text("Messages above this line are saved to memory")).to_be_visible()
 
 
 def test_what_was_not_sent_is_kept_and_commands_are_completed(visit: Visit) -> None:

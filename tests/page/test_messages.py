@@ -132,7 +132,7 @@ def test_an_answer_is_given_once_more_by_a_turn_that_is_called_a_retry(chat: Pag
 
     expect(chat.locator("article.assistant > footer")).to_have_count(2)
     again = chat.locator("article.user:not(.pending)").last
-    expect(again.locator(".remark")).to_have_text("a new answer was requested")
+    expect(again.locator(".remark")).to_have_text("A new answer was requested.")
     expect(again.locator(".markdown")).to_have_text("the depth of the pond")
     logged = millpond.daemon.messages(chat.url.rpartition("/")[2])
     assert [each["content"] for each in logged if each["role"] == "user"] == [

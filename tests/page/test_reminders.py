@@ -18,7 +18,7 @@ def chat(visit: Visit, text: str) -> None:
 def test_an_operator_adds_changes_pauses_and_deletes_a_reminder(visit: Visit, millpond: Pond) -> None:
     visit.open("/reminders")
     page = visit.page
-    expect(page.get_by_text("To add a reminder, start a conversation first.")).to_be_visible()
+    expect(page.get_by_text("To add a reminder, first start a conversation.")).to_be_visible()
     chat(visit, "hello pond")
 
     page.get_by_label("Main navigation").get_by_role("link", name="Reminders").click()

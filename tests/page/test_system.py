@@ -106,9 +106,9 @@ def test_the_history_of_an_hour_and_of_a_day_is_drawn(visit: Visit, millpond: Po
     turns = page.get_by_role("img", name=re.compile(r"Turns: answered [\d,]+, failed attempts [1-9]"))
     expect(turns.locator("rect.main").first).to_be_attached()
     expect(turns.locator("rect.failed").first).to_be_attached()
-    for name in ("Messages", "Duration of turns", "Tokens", "Cached share of input", "Cost in EUR"):
+    for name in ("Messages", "Turn duration", "Tokens", "Cached share of input tokens", "Cost in EUR"):
         expect(page.get_by_role("img", name=re.compile(f"^{name}: .*[1-9]"))).to_be_visible()
-    duration = page.locator(".chart", has=page.get_by_role("heading", name="Duration of turns"))
+    duration = page.locator(".chart", has=page.get_by_role("heading", name="Turn duration"))
     expect(duration.locator("header")).to_contain_text("Total")
     duration.locator("svg").hover(position={"x": 10, "y": 10})
     expect(duration.locator("header")).not_to_contain_text("Total")
@@ -148,7 +148,7 @@ def test_the_trace_and_the_log_lines_of_a_message_are_found_by_its_id(visit: Vis
     (folder / "millpond.log").write_text(line % correlation + line % "another")
     page = visit.open("/system/logs")
 
-    page.get_by_label("Message ID, correlation ID").fill(message["id"])
+    page.get_by_label("a correlation ID").fill(message["id"])
     page.get_by_role("button", name="Search", exact=True).click()
 
     expect(page.get_by_role("region", name="Waterfall")).to_contain_text("commit")
@@ -156,7 +156,7 @@ def test_the_trace_and_the_log_lines_of_a_message_are_found_by_its_id(visit: Vis
     expect(lines).to_have_count(1)
     expect(lines).to_contain_text("took_s=0.5")
     visit.forgive("404")
-    page.get_by_label("Message ID, correlation ID").fill("nobody's")
+    page.get_by_label("a correlation ID").fill("nobody's")
     page.keyboard.press("Enter")
     expect(page.get_by_text("No trace was found.")).to_be_visible()
     expect(page.locator("pre")).to_contain_text("grep 'nobody'\\''s'")

@@ -29,7 +29,7 @@ OURS = re.compile(
     r"(?:Abort|Type)Error|Arrow(?:Down|Left|Right|Up)|Page(?:Down|Up)|Enter|Escape|Home|End|Tab|Files|voice message|"
     r"Content-Type|Accept|\(pointer: fine\)|input, .*|mp-chat textarea|noopener .*|millpond (?:page|trace ').*|"
     r"calm clear .*|Telegram|Slack|Discord|BotFather|Brave|Tavily|SearXNG|alder brook .*|"
-    r"The attribute | was set to a string .*|English|journalctl -o cat|docker compose logs|"
+    r"The attribute | cannot be set to a string\.|English|journalctl -o cat|docker compose logs|"
     r"\s+(?:1c abnf|abap agda) [\s\S]*"
 )
 """Literals that are no text of the page: keys, queries, commands, words of names, languages, errors of a programmer."""

@@ -1,7 +1,7 @@
 // The commands that wait for approval, in all conversations: their number beside "System", and the view in which they are decided.
 
 import {get, post, segment} from "/page/api.js";
-import {count, counted, empty, fill, h, toast, when} from "/page/dom.js";
+import {count, empty, fill, h, toast, when} from "/page/dom.js";
 import {nameOf} from "/page/app.js";
 import {show} from "/page/markdown.js";
 import {press, refresh, toSession} from "/page/views.js";
@@ -38,7 +38,7 @@ async function read() {
   if (!isNews) return;
   for (const link of document.querySelectorAll("[data-place=system]")) {
     link.querySelector(".count")?.remove();
-    const says = counted(waiting.length, "command is waiting for approval", "commands are waiting for approval");
+    const says = waiting.length === 1 ? t("One command is waiting for approval") : t("{n} commands are waiting for approval", {n: count(waiting.length)});
     if (waiting.length) link.append(h("span.count", {title: says}, count(waiting.length), h("span.unseen", null, ` (${says})`)));
   }
   news.dispatchEvent(new Event("change"));

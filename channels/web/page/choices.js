@@ -26,7 +26,7 @@ export function offer(chat, element, {notice, choices}) {
   };
   const buttons = choices.map((each) => h("button.button", {type: "button", onclick: (event) => choose(event, each)}, each.label));
   element.dataset.notice = notice;
-  element.append(h("div.choices", {role: "group", "aria-label": t("Answers to this question")}, buttons));
+  element.append(h("div.choices", {role: "group", "aria-label": t("Possible answers")}, buttons));
   chat.spoken.textContent += ` ${t("Choices: {choices}", {choices: choices.map((each) => each.label).join(", ")})}`;
 }
 

@@ -362,7 +362,7 @@ export class Composer extends HTMLElement {
 /** A message that is not seen in the log yet → its bubble. */
 export function pendingElement(each, {edit, live, session}) {
   const says = {
-    new: t("sending…"), late: t("not sent yet ({problem}); retrying soon", {problem: each.problem}),
+    new: t("sending…"), late: t("not sent yet, retrying soon: {problem}", {problem: each.problem}),
     accepted: live ? t("answer in progress") : t("pending"), refused: t("not sent: {problem}", {problem: each.problem}),
   }[each.state];
   return add(h("article.message.user.pending", {class: each.state, dataset: {pending: each.id}}),

@@ -35,7 +35,7 @@ export function h(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes ?? {})) {
     if (value === null || value === undefined || value === false) continue;
     if (typeof value === "function") element.addEventListener(key.replace(/^on/, ""), value);
-    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} was set to a string instead of a function.`);
+    else if (/^on|^srcdoc$|^style$/i.test(key)) throw new TypeError(`The attribute ${key} cannot be set to a string.`);
     else if (key === "dataset") Object.assign(element.dataset, value);
     else if ((key === "href" || key === "src") && !isSafe(String(value))) continue;
     else if (key === "class") element.setAttribute("class", [...classes, value].join(" "));

@@ -22,7 +22,7 @@ export function showLogs(view, holder) {
   };
   const [trace, lines] = [h("section.stack", {"aria-label": t("Trace")}), h("section.card", {"aria-label": t("Log lines")})];
   fill(holder,
-    h("form.stack", {onsubmit: submit}, h("label", {for: "trace-id"}, t("Message ID, correlation ID, or turn name (SESSION#TURN):")),
+    h("form.stack", {onsubmit: submit}, h("label", {for: "trace-id"}, t("Enter a message ID, a correlation ID or a turn name (SESSION#TURN):")),
       h("div.row", null, field, h("button.button.primary", {type: "submit"}, t("Search")))),
     id ? [trace, lines] : h("p.soft", null, t("Every message has a correlation ID. The ID appears in all log lines about the message and in error messages in the chat.")));
   if (!id) return;
@@ -32,7 +32,7 @@ export function showLogs(view, holder) {
     throw error;
   }));
   view.into(trace, look, (turn) => (turn ? waterfall(turn)
-    : h("p.soft", null, t("No trace was found. Millpond records a trace when the turn ends and keeps it for one week."))));
+    : h("p.soft", null, t("No trace was found. Millpond records a trace at the end of each turn and keeps the trace for one week."))));
   view.into(lines, async (signal) => {
     // All log lines of the turn have its correlation ID, even if the search was for another name of the turn.
     const name = (await look())?.correlation?.[0] ?? id;

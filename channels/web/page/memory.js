@@ -264,7 +264,7 @@ function entryOf(entry) {
   return h("li.card", {"data-index": entry.index, id: `entry-${entry.index}`},
     h("p.soft.small.row.wrap", null, h("span.badge.accent", null, t("Entry {index}", entry)),
       h("span.badge", {class: entry.kind === "raw" && "warn"}, entry.kind === "raw" ? t("verbatim") : term(entry.kind)),
-      entry.lost && h("span.badge.bad", null, t("This entry summarizes messages that Redis has since lost.")),
+      entry.lost && h("span.badge.bad", null, t("The messages that this entry summarizes were lost in a Redis failover.")),
       when(entry.time), entry.session && h("span", null, plain(entry.session)), range),
     prose(entry.text));
 }

@@ -93,15 +93,15 @@ export function messageElement(message, {calls, session, foreign, retry, branch}
   const element = place(h(`article.message.${own ? "user" : "assistant"}`, {class: message.overheard ? "overheard" : ""}), message);
   const whole = textOf(message.content);
   const {text, files, retry: again} = own ? partsOf(whole) : {text: whole, files: [], retry: false};
-  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && t(" · group message kept as context")));
+  if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && ` · ${t("not addressed to the bot")}`));
   if (!own) add(element, h("h3.unseen", null, t("The bot")));
-  if (again) add(element, h("p.remark", null, t("a new answer was requested")));
+  if (again) add(element, h("p.remark", null, t("A new answer was requested.")));
   add(element, filesElement(files, session));
   if (text) add(element, body(text));
   if (message.speech) add(element, filesElement([{kind: "speech", path: message.speech}], session));
   for (const call of message.tool_calls ?? []) add(element, callElement(call, message, {calls, session}));
   if (message.stopped) add(element, h("p.remark", null, t("stopped")));
-  if (message.silent) add(element, h("p.remark", null, t("The reminder had nothing to report.")));
+  if (message.silent) add(element, h("p.remark", null, t("The bot had nothing to report for this reminder.")));
   if (message.dead?.length) add(element, h("p.remark.bad", null, t("This message could not be answered."), " ", h("a", {href: "/system/dead"}, t("Show failed messages"))));
   if (text || own || message.answers?.length) add(element, foot(message, {session, own, text, ...(foreign ? {} : {retry, branch})}));
   return element;

@@ -78,7 +78,7 @@ function differenceOf(estimate, exact) {
   const gaps = exact.map((part) => ({...part, estimated: tokens[part.name] ?? 0})).sort((a, b) => Math.abs(b.tokens - b.estimated) - Math.abs(a.tokens - a.estimated));
   const [total, estimated] = [exact, estimate].map((all) => all.reduce((sum, part) => sum + part.tokens, 0));
   if (Math.abs(total - estimated) <= Math.max(NEAR_TOKENS, NEAR * total)) return "";
-  return t("The context bar estimated {estimated} tokens. The largest difference is in “{part}”: {n} tokens instead of {instead}. The estimate counts stored messages at full length and uses the tool definitions from the last turn.",
+  return t("The context bar estimated {estimated} tokens. The largest difference is in “{part}”: the estimate was {instead} tokens, and the actual size is {n} tokens. Estimates are based on the full stored messages and the last turn's tools.",
     {estimated: count(estimated), part: PARTS[gaps[0].name], n: count(gaps[0].tokens), instead: count(gaps[0].estimated)});
 }
 

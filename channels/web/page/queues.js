@@ -17,7 +17,7 @@ export const QUEUES = {
   parked: [t("Parked"), t("Conversations where the last attempt to answer failed. Millpond retries automatically."),
     t("The usual cause is an unavailable model. The conversations resume automatically when the problem is fixed.")],
   unsettled: [t("Unconsolidated"), t("Conversations whose older messages are about to be summarized and saved to memory."),
-    t("At the next check, a worker decides whether to summarize messages in the conversation. A summary delays an answer only if the prompt is full.")],
+    t("At the next check, a worker decides whether to summarize messages in the conversation. Answers wait for a summary only if the prompt is full.")],
   replies: [t("Replies to deliver"), t("Replies that have not been delivered to chat platforms yet.")],
   dead: [t("Dead letters"), t("Messages that could not be answered, and replies that could not be delivered.")],
   unknown: [t("Unknown delivery status"), t("Parts of replies for which Millpond does not know whether they were delivered.")],
@@ -74,7 +74,7 @@ export function textOf(view, queue, id, chars) {
     const {text} = await get(`/api/queues/${queue}/${segment(id)}`, view.signal);
     fill(cell, text).setAttribute("tabindex", "-1");
     cell.focus();
-  }, {title: t("The audit log records each time a text is shown.")}));
+  }, {title: t("Showing the text is recorded in the audit log.")}));
 }
 
 /** A link to the trace and the log lines of a message. */

@@ -16,7 +16,7 @@ const CLASSES = {u: "user", a: "assistant", t: "tool"};
 const CALM_MS = 400;
 /** Messages that the result of an audit names. */
 const LOST_SHOWN = 5;
-const SETTLED = t("messages above are summarized in memory");
+const SETTLED = t("Messages above this line are saved to memory");
 
 export class Rail extends HTMLElement {
   connectedCallback() {
@@ -233,12 +233,12 @@ export class Rail extends HTMLElement {
 /** The result of an audit: the share of facts that are kept, the messages whose facts only the archive contains, a quiz. */
 function kept(audit) {
   const told = [];
-  if (audit && audit.score !== null) told.push(t("{share} of the facts were kept", {share: percent(Math.floor(100 * audit.score) / 100)}));
+  if (audit && audit.score !== null) told.push(t("{share} of the facts were saved to memory", {share: percent(Math.floor(100 * audit.score) / 100)}));
   if (audit && audit.archive) {
     const numbers = [...new Set(audit.lost.map((each) => count(each.message)))].slice(0, LOST_SHOWN).join(t(", "));
-    told.push(t("facts found only in the archive: {n} (in messages {numbers})", {n: count(audit.archive), numbers}));
+    told.push(t("facts found only in the message archive: {n} (messages {numbers})", {n: count(audit.archive), numbers}));
   }
-  if (audit && audit.questions) told.push(t("{correct} of {n} quiz questions answered correctly", {correct: count(audit.correct), n: count(audit.questions)}));
+  if (audit && audit.questions) told.push(t("memory test: {correct} of {n} answers correct", {correct: count(audit.correct), n: count(audit.questions)}));
   return told.join(t("; "));
 }
 

@@ -19,7 +19,7 @@ const CHARTS = [
   {title: t("Turns"), form: count, bars: [
     {name: t("answered"), of: (step) => step.answered, kind: "main"},
     {name: t("failed attempts"), of: (step) => step.failed, kind: "failed"}]},
-  {title: t("Duration of turns"), form: seconds, lines: [
+  {title: t("Turn duration"), form: seconds, lines: [
     {name: t("median"), of: (step) => step.turn_s?.[0], kind: "main"},
     {name: t("95th percentile"), of: (step) => step.turn_s?.[1], kind: "other"}]},
   {title: t("Message waiting time"), form: seconds, lines: [
@@ -29,7 +29,7 @@ const CHARTS = [
     {name: t("cached input"), of: (step) => step.cached_in, kind: "third"},
     {name: t("uncached input"), of: (step) => step.tokens_in - step.cached_in, kind: "main"},
     {name: t("output"), of: (step) => step.tokens_out, kind: "other"}]},
-  {title: t("Cached share of input"), form: percent, most: 1, lines: [{name: t("cached share"), of: (step) => step.cached_share, kind: "third"}]},
+  {title: t("Cached share of input tokens"), form: percent, most: 1, lines: [{name: t("cached share"), of: (step) => step.cached_share, kind: "third"}]},
 ];
 
 /** A chart for each currency, because amounts of different currencies cannot be added. */

@@ -104,7 +104,7 @@ export class Reminders extends View {
 
   adding(sessions) {
     const known = sessions.filter((each) => each.head > 0);
-    if (!known.length) return h("p.soft.card", null, parts("Each reminder belongs to a conversation. To add a reminder, {start} first.", {start: h("a", {href: "/"}, t("start a conversation"))}));
+    if (!known.length) return h("p.soft.card", null, parts("Each reminder belongs to a conversation. To add a reminder, first {start_a_conversation}.", {start_a_conversation: h("a", {href: "/"}, t("start a conversation"))}));
     const tomorrow = new Date(Date.now() + DAY_MS);
     tomorrow.setHours(HOUR, 0, 0, 0);
     const chat = h("select", null, known.map((each) => h("option", {value: each.session}, titleOf(each))));

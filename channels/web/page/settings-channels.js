@@ -34,14 +34,14 @@ function access(view, settings, name) {
   return settingsForm(view, [
     make("enabled", t("Enabled"), "flag"),
     make("access.policy", t("Allowed people"), [["", t("people in the list below")], ["closed", t("administrators only")], ["allow", t("approved people and people in the list below")],
-      ["pairing", t("people in the list below; unknown senders receive a pairing code, which you can approve")], ["open", t("everyone")]], {wide: true}),
+      ["pairing", t("people in the list below (anyone else receives a pairing code)")], ["open", t("everyone")]], {wide: true}),
     make("access.allow", t("Allowed IDs of people and groups"), "lines", {hint: t("Enter one ID per line.")}),
     make("access.groups", t("Answers in groups"), [["mention", t("only answer messages that mention the bot or reply to it")], ["all", t("answer all messages")], ["off", t("answer no messages")]]),
     make("streaming", t("Show each answer while it is being written"), "flag"),
     make("typing", t("Show that the bot is typing"), "flag"),
     ["telegram", "slack", "discord", "feishu"].includes(settings.channels[name].type) && make("hear_reactions", t("Receive reactions to the bot's messages"), "flag",
       {hint: t("The platform may need an additional permission. To find out which permission is missing, press Test.")}),
-    make("parts_max", t("Maximum number of messages per answer; a longer answer is sent as a file"), "number"),
+    make("parts_max", t("Maximum messages per answer (longer answers are sent as a file)"), "number"),
   ].filter(Boolean)).element;
 }
 
@@ -81,10 +81,10 @@ function connection(view, kind, name, channel) {
   };
   const named = (key, label, more) => field(key, label, inputs[key], more);
   const advanced = kind !== "webhook" && h("details", null, h("summary", null, t("Advanced")), named("url", t("Platform API address"), {name: `${kind}-url`,
-    hint: t("Change this address only if you run your own server. If you change the address, you must enter the token again.")}));
+    hint: t("Change this address only if you run your own API server. If you change the address, you must enter the token again.")}));
   const fields = {
     telegram: () => [
-      named("token", t("Bot token"), {name: "telegram-token", hint: parts("Open {link}, send /newbot, and copy the token. {set}", {link: h("a", {href: "https://t.me/BotFather", target: "_blank", rel: "noopener noreferrer"}, "BotFather"), set: secretHint(channel.set.includes("token"))})}),
+      named("token", t("Bot token"), {name: "telegram-token", hint: parts("Open {BotFather} in Telegram, send /newbot, and copy the token. {set}", {BotFather: h("a", {href: "https://t.me/BotFather", target: "_blank", rel: "noopener noreferrer"}, "BotFather"), set: secretHint(channel.set.includes("token"))})}),
       named("owner", t("Your Telegram user ID"), {hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     slack: () => [
@@ -96,7 +96,7 @@ function connection(view, kind, name, channel) {
       named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     feishu: () => [
-      h("p.small", null, parts("Create a custom app at {link}. For the permissions and events that the app needs, see docs/feishu.md.", {link: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
+      h("p.small", null, parts("Create a custom app at {address}. For the permissions and events that the app needs, see docs/feishu.md.", {address: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
       named("app_id", t("App ID (cli_…)"), {name: "feishu-app-id"}),
       named("app_secret", t("App Secret"), {name: "feishu-app-secret", hint: secretHint(channel.set.includes("app_secret"))}),
       named("events_url", t("URL where Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long-lived connection, which does not require a public address.")}),
@@ -104,12 +104,12 @@ function connection(view, kind, name, channel) {
       named("owner", t("Your open_id in the Feishu app (ou_…)"), {name: "feishu-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     discord: () => [
-      named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {link}, create an app, turn on “Message Content Intent” under “Bot”, and copy the token. {set}", {link: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
-      named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("When you test the connection, the app owner's ID is filled in.")}),
+      named("token", t("Bot token"), {name: "discord-token", hint: parts("Open {address}, create an app, turn on “Message Content Intent” under “Bot”, and copy the token. {set}", {address: h("a", {href: "https://discord.com/developers/applications", target: "_blank", rel: "noopener noreferrer"}, "discord.com/developers"), set: secretHint(channel.set.includes("token"))})}),
+      named("owner", t("Your Discord user ID"), {name: "discord-owner", hint: t("Testing the connection fills in the app owner's ID.")}),
     ],
     webhook: () => [
       named("url", t("Bridge address"), {hint: t("Millpond sends the bot's messages to this URL.")}),
-      named("secret", t("Secret used to sign requests in both directions"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
+      named("secret", t("Shared secret for signing requests"), {hint: [secretHint(channel.set.includes("secret")), " ", press(t("Generate a secret"), () => generate(inputs.secret))]}),
       named("port", t("Port on which Millpond receives messages"), {hint: t("Millpond listens on 127.0.0.1 only. Put a TLS proxy in front of this port.")}),
     ],
   }[kind]();
@@ -133,7 +133,7 @@ function connection(view, kind, name, channel) {
         const tried = await post(`/api/settings/${kind}`, answers(), view.signal);
         if (tried.owner && !inputs.owner.value) inputs.owner.value = tried.owner;
         fill(result, h("p.good", null, tried.name ? t("The platform accepted the token. The bot's name is {name}.", {name: tried.name}) : t("The settings are correct.")), findings(tried.findings),
-          kind === "discord" && h("p", null, parts("To add the bot to a server, open {link}.", {link: h("a", {href: tried.link, target: "_blank", rel: "noopener noreferrer"}, t("this invitation"))})),
+          kind === "discord" && h("p", null, parts("To add the bot to a server, open {invitation}.", {invitation: h("a", {href: tried.link, target: "_blank", rel: "noopener noreferrer"}, t("the invitation link"))})),
           tried.code && !inputs.owner.value && pairing(view, kind, answers(), tried, inputs.owner));
       } catch (error) {
         fill(result);
@@ -173,7 +173,7 @@ function manifest(view, url) {
   const shown = h("pre", {tabindex: 0, hidden: true, "aria-label": t("App manifest")});
   return h("div.stack", null,
     h("ol.steps.small", null,
-      h("li", null, parts("Open {link}, choose Create New App > From a manifest, and paste the app manifest.", {link: h("a", {href: "https://api.slack.com/apps", target: "_blank", rel: "noopener noreferrer"}, "api.slack.com/apps")})),
+      h("li", null, parts("Open {address}, choose Create New App > From a manifest, and paste the app manifest.", {address: h("a", {href: "https://api.slack.com/apps", target: "_blank", rel: "noopener noreferrer"}, "api.slack.com/apps")})),
       h("li", null, t("Choose Install App > Install to Workspace > Allow. Copy the Bot User OAuth Token.")),
       h("li", null, t("Under Basic Information > App-Level Tokens, generate a token with the connections:write scope."))),
     h("div.row.wrap", null, press(t("Show the app manifest"), async () => {

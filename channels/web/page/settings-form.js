@@ -71,7 +71,7 @@ export class Form {
 
 /** The choice of the people who may write to a bot. */
 export const accessChoice = (chosen) => choice([
-  ["pairing", t("you and people you approve; unknown senders receive a pairing code")],
-  ["private", t("only you; the bot ignores messages from everyone else")],
-  ["open", t("anyone who finds the bot; you pay for every answer")],
+  ["pairing", t("you and people you approve (anyone else receives a pairing code)")],
+  ["private", t("only you (messages from everyone else are ignored)")],
+  ["open", t("anyone who finds the bot (you pay for every answer)")],
 ], chosen);

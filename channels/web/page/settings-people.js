@@ -6,7 +6,7 @@ import {Form, choice, field} from "/page/settings-form.js";
 import {press, refresh, sure, table} from "/page/views.js";
 import {t} from "/page/words.js";
 
-const POLICIES = {closed: t("administrators only"), allow: t("approved people"), pairing: t("approved people; unknown senders receive a pairing code"), open: t("everyone")};
+const POLICIES = {closed: t("administrators only"), allow: t("approved people"), pairing: t("approved people (anyone else receives a pairing code)"), open: t("everyone")};
 /** How often the list is read while it is visible. */
 const EVERY_MS = 3000;
 const STATES = {paired: t("approved"), banned: t("banned")};
@@ -68,7 +68,7 @@ function approval(channels, act) {
   const form = new Form([
     field("channel", t("Channel"), channel),
     field("by", t("Approve by"), by),
-    field("who", t("Code or ID"), who, {hint: t("The bot sends each unknown sender a pairing code. To find out their ID, people can send /whoami to the bot.")}),
+    field("who", t("Code or ID"), who, {hint: t("The bot sends each unknown sender a pairing code. People can find out their ID by sending /whoami to the bot.")}),
   ], {
     submit: t("Approve"),
     more: sure(t("Ban this ID"), t("Ban this ID on this channel?"), () => form.element.reportValidity() && form.run(() => send("ban", {id: who.value.trim()}, t("The person was banned."))), {kind: "danger"}),
@@ -84,7 +84,7 @@ function asking({name, asking: people}, act) {
     press(t("Approve"), () => send("approve", id, t("The person can now talk to the bot.")), {kind: "primary", dataset: {key: `approve ${name} ${id}`}}),
     sure(t("Ban"), t("Ban this person?"), () => send("ban", id, t("The person was banned.")), {kind: "danger", dataset: {key: `ban ${name} ${id}`}}));
   return h("div.card.stack", null, h("h2", null, t("Waiting for approval on {channel}", {channel: name})),
-    h("p.soft.small", null, t("These people have written to the bot in the last hour and received a pairing code. Approve only people you know: anyone can choose any name.")),
+    h("p.soft.small", null, t("These people have written to the bot in the last hour and received a pairing code. Approve only people you know, because anyone can choose any name.")),
     table(t("Waiting for approval on {channel}", {channel: name}), [t("Person"), t("Action")], people.map((each) => [personOf(each), buttons(each)])));
 }
 
@@ -105,8 +105,8 @@ function linked(known, act) {
   const first = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
   const other = h("input", {required: true, autocomplete: "off", spellcheck: "false"});
   const form = new Form([
-    field("person", t("Identity that keeps its memory"), first, {hint: t("Use the form <channel>:<sender>. To find out their ID, people can send /whoami to the bot.")}),
-    field("other", t("Identity that shares this memory"), other),
+    field("person", t("First identity"), first, {hint: t("Use the form <channel>:<sender>. People can find out their ID by sending /whoami to the bot.")}),
+    field("other", t("Second identity"), other),
   ], {
     submit: t("Link"),
     onsubmit: () => act("link", {person: first.value.trim(), other: other.value.trim()}, t("Linking the two identities…")),

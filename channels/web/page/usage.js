@@ -43,7 +43,7 @@ const number = ({currency}, n) => (currency === null ? count(n) : n.toFixed(4).r
 const amount = (limit, n) => `${number(limit, n)} ${limit.currency ?? t("tokens")}`.trim();
 
 function lasts({left, lasts_s: seconds, lasts_all_day: allDay}) {
-  if (!left) return t("limit used up");
+  if (!left) return t("limit reached");
   if (seconds === null) return t("not used today");
   return allDay ? t("until the end of the day") : t("about {time}", {time: lasting(seconds)});
 }

@@ -9,7 +9,7 @@ export default {
   "At the scheduled time, a reminder either sends a fixed message or has the bot respond to a prompt.": "提醒会在设定的时间发送一段文字，或者让机器人回答一个请求。",
   "{n} more reminders are not shown. To see all of them, run millpond reminder list.": "还有 {n} 个提醒没有显示，可以用命令 millpond reminder list 查看。",
   "This reminder is corrupted and cannot be shown.": "这个提醒无法读取。",
-  "Each reminder belongs to a conversation. To add a reminder, {start} first.": "提醒会出现在对话里。添加提醒之前，请先{start}。",
+  "Each reminder belongs to a conversation. To add a reminder, first {start_a_conversation}.": "提醒会出现在对话里。添加提醒之前，请先{start_a_conversation}。",
   "start a conversation": "开始一段对话",
   "New reminder": "新提醒",
   "Add reminder": "添加提醒",
