@@ -192,7 +192,7 @@ def _arrival(update: Update, message: Message, sender: Sender, me: Me, said: msg
     words = _Words(message, me)
     attachments = attachments_of(message)
     text = words.text if words.text or attachments else line_of(message)
-    if not text and not attachments:
+    if not (text or attachments or words.mentions_me):
         # A person who sends what is not known yet shall hear that; in a group nobody waits for it.
         unknown = kind_of(said) if direct else ""
         if not unknown:

@@ -743,11 +743,13 @@ class ChannelContract:
         async with receiving(lab.channel, heard):
             await lab.say(Said(text="so I said", chat=lab.group.chat, mentioned=False))
             await lab.say(Said(text="what is the tide?", chat=lab.group.chat))
-            await heard.count(2)
+            await lab.say(Said(text="", chat=lab.group.chat))  # with which people point at a photo
+            await heard.count(3)
 
         assert [(arrival.text, arrival.mentioned) for arrival in heard.arrivals] == [
             ("so I said", False),
             ("what is the tide?", True),
+            ("", True),
         ]
         assert {(arrival.chat, arrival.chat_kind) for arrival in heard.arrivals} == {(lab.group.chat, "group")}
 

@@ -73,6 +73,14 @@ def test_a_mention_is_found_by_utf_16_units_and_a_leading_one_taken_away(text, e
     assert arrival.text == said
 
 
+def test_a_name_alone_is_a_question_about_the_photo_that_it_answers():
+    """It was passed over."""
+    photo = {"message_id": 3, "date": 1, "chat": GROUP, "from": ANN, "photo": [{"file_id": "p", "file_unique_id": "u"}]}
+    asked = arrived(update(text="@pond_bot", entities=[entity("mention", 0, 9)], chat=GROUP, reply_to_message=photo))
+
+    assert (asked.text, asked.mentioned, [file.source for file in asked.attachments]) == ("", True, ["p"])
+
+
 def test_a_mention_in_a_caption_counts():
     photo = [{"file_id": "p", "width": 90, "height": 90}]
     arrival = arrived(
