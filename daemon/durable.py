@@ -283,7 +283,7 @@ def _usable(folder: int, name: str) -> Generator[int]:
 def _permit(folder: int, name: str, wanted: int) -> None:
     """Let this user use a plain file or a folder as ``wanted``; a link is not followed."""
     mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
-    given = stat.S_IMODE(mode) | wanted << 6
+    given = stat.S_IMODE(mode) & 0o777 | wanted << 6  # nobody else is to run a program as this user
     if stat.S_IMODE(mode) == given or not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         return
     if sys.platform != "linux":

@@ -39,8 +39,10 @@ class ExecConfig(Section, frozen=True):
     """Whether commands may use the network of this machine, which includes its own servers."""
     timeout_s: Seconds = 30.0
     memory_max_mb: Count = 512
-    """Address space of each process, in MiB."""
+    """Memory of all processes together, and address space of each one, in MiB."""
     processes_max: Count = 64
+    folder_max_mb: Count = 1_024
+    """Size of the scope's folder, in MiB. A command that lets it grow beyond that is stopped."""
     output_max_bytes: Count = 100_000
     """A command that prints more is stopped."""
 

@@ -61,6 +61,15 @@ async def test_a_command_works_in_its_folder_and_reports_output_and_exit_code(tm
 
 
 @real
+async def test_a_command_gives_way_to_all_other_processes(tmp_path: Path) -> None:
+    given = os.getpriority(os.PRIO_PROCESS, 0)
+
+    found = await outcome(tmp_path, "cat /proc/self/oom_score_adj; nice")
+
+    assert found.output.split() == ["1000", str(min(19, given + 10))]
+
+
+@real
 @each_row(
     "command",
     [
@@ -123,7 +132,7 @@ async def test_a_command_leaves_no_file_that_cannot_be_read_moved_or_removed(tmp
         "; touch $(printf '\\377\\376.txt') '\ufffd\ufffd.txt'; mkdir below; touch below/note; chmod 0 below/note below"
     )
 
-    found = await outcome(folder, f"{command}{odd}; mkfifo pipe; ln -s / link")
+    found = await outcome(folder, f"{command}{odd}; mkfifo pipe; ln -s / link; cp /bin/true tool; chmod 6755 tool")
 
     assert "[1 folders were removed, because folders can be nested at most 32 levels deep.]" in found.output
     assert not list(folder.rglob("deep"))
@@ -132,6 +141,7 @@ async def test_a_command_leaves_no_file_that_cannot_be_read_moved_or_removed(tmp
     assert [name for name in names if name.endswith("\ufffd.txt")] != ["\ufffd\ufffd.txt"]
     modes = [stat.S_IMODE((folder / name).stat().st_mode) & 0o600 for name in ("shut", "below", "below/note")]
     assert modes == [0o600] * 3
+    assert stat.S_IMODE((folder / "tool").stat().st_mode) == 0o755
 
 
 def test_folders_without_permissions_are_removed_when_a_scope_is_forgotten() -> None:
@@ -195,16 +205,47 @@ def command_lines() -> list[bytes]:
 @each_row(
     ("command", "config"),
     [
-        ("head -c 300000000 /dev/zero | tail -c 300000000 | wc -c", {"memory_max_mb": 128}),
-        ("for i in 1 2 3 4 5 6 7 8 9; do sleep 30 & done; wait", {"processes_max": 4}),
+        ("dd if=/dev/zero of=/dev/null bs=300M count=1", {"memory_max_mb": 128}),
+        ("for i in 1 2 3 4 5 6 7 8 9; do sleep 1000 & done; wait", {"processes_max": 4}),
     ],
 )
 async def test_memory_and_processes_are_limited(tmp_path: Path, command: str, config: dict[str, Any]) -> None:
-    if "processes_max" in config and os.geteuid() == 0:
-        return  # root's processes are not counted (setrlimit(2), RLIMIT_NPROC)
     found = await outcome(tmp_path, command, **config)
 
-    assert found.status != 0 or "300000000" not in found.output
+    assert found.status != 0
+    # Processes of root are counted by Millpond alone, which stops the command (setrlimit(2), RLIMIT_NPROC).
+    assert bool(found.reason) == ("processes_max" in config and os.geteuid() == 0)
+
+
+@real
+@each_row(
+    ("command", "config", "said"),
+    [
+        (
+            "for i in 1 2 3 4; do (head -c 60000000 /dev/zero; sleep 1000) | tail -c 60000000 & done; wait",
+            {"memory_max_mb": 128},
+            "its processes used more than 128 MiB of memory",
+        ),
+        (
+            "for i in 1 2 3 4; do head -c 30000000 /dev/zero > $i; done; sleep 1000",
+            {"folder_max_mb": 100},
+            "the files in the folder exceeded 100 MiB",
+        ),
+        ("(head -c 90000000 /dev/zero; sleep 1000) > big & wait", {"folder_max_mb": 1}, "exceeded 2 MiB"),
+    ],
+)
+async def test_the_processes_of_a_command_are_limited_together_and_so_is_its_folder(
+    tmp_path: Path, command: str, config: dict[str, Any], said: str
+) -> None:
+    folder = Path(tempfile.mkdtemp(dir=tmp_path))
+    (folder / "old").mkdir()
+    (folder / "old" / "file").write_bytes(bytes(2 * 1024 * 1024))
+
+    tidied = await outcome(folder, "echo more > note; rm note; ls", **config)
+    found = await outcome(folder, command, **config)
+
+    assert tidied == CommandResult(output="old\n", status=0)
+    assert (found.status, said in found.reason) == (None, True), found
 
 
 @each_row("network", [False, True])

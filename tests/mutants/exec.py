@@ -3,6 +3,7 @@
 from tests.mutants.mutant import mutants_of
 
 _REACH = "test_a_command_reaches_nothing_but_its_folder"
+_TOGETHER = "test_the_processes_of_a_command_are_limited_together_and_so_is_its_folder"
 _ENDLESS = "test_a_command_without_end_is_stopped_with_all_that_it_started"
 
 MUTANTS = (
@@ -32,6 +33,33 @@ MUTANTS = (
             'text.startswith("bwrap: ")',
             "False",
             "test_without_a_sandbox_no_command_is_run",
+        ),
+    ),
+    *mutants_of(
+        "workers/tools/command_watch.py",
+        "integration/test_exec.py",
+        (
+            "The memory of all processes of a command is limited together.",
+            "sum(map(_resident_bytes, processes)) > most",
+            "max(map(_resident_bytes, processes)) > most",
+            _TOGETHER,
+        ),
+        ("The folder of a command is limited.", "if folder_bytes(folder) > most_bytes:", "if False:", _TOGETHER),
+        (
+            "A command may tidy up a folder that is too large.",
+            "max(await look(folder_bytes, folder), config.folder_max_mb * MIB)",
+            "config.folder_max_mb * MIB",
+            _TOGETHER,
+        ),
+    ),
+    *mutants_of(
+        "daemon/durable.py",
+        "integration/test_exec.py",
+        (
+            "A command leaves no program that runs as this user for others.",
+            "stat.S_IMODE(mode) & 0o777 | wanted",
+            "stat.S_IMODE(mode) | wanted",
+            "test_a_command_leaves_no_file_that_cannot_be_read_moved_or_removed",
         ),
     ),
     *mutants_of(

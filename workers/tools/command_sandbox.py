@@ -31,9 +31,12 @@ from daemon.printable import printable
 from daemon.wording import Language
 from daemon.wording import text as say
 from workers.choices import choice
+from workers.tools.command_watch import excess
 from workers.tools.file_access import DEPTH_MAX
 
 PROGRAM = "bwrap"
+AS_LAST = '{ echo 1000 > /proc/self/oom_score_adj; } 2>/dev/null; exec nice -n 10 "$@"'
+"""Starts the sandbox as what gives way first: when memory runs out (proc(5)), and when there is too much to compute."""
 HOME = "/work"
 """Where the folder is inside."""
 TMP_MAX_BYTES = 64 * 1024 * 1024
@@ -111,7 +114,7 @@ async def run(config: ExecConfig, folder: Path, command: str) -> CommandResult:
     await anyio.Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
     # An earlier command may have taken away the permissions.
     await anyio.Path(folder).chmod(0o700)
-    words = [program, *arguments(config, folder, command)]
+    words = ["/bin/sh", "-c", AS_LAST, "sh", program, *arguments(config, folder, command)]
     try:
         # In a session of its own: the whole group is killed.
         process = await anyio.open_process(
@@ -122,9 +125,7 @@ async def run(config: ExecConfig, folder: Path, command: str) -> CommandResult:
     output, reason = bytearray(), f"The command was stopped because it ran longer than {config.timeout_s:g} s."
     try:
         with anyio.move_on_after(config.timeout_s):
-            reason = await _output(process, output, config.output_max_bytes)
-            if not reason:
-                await process.wait()
+            reason = await _ended(process, output, folder, config)
     finally:
         await _end(process)
         removed = await _tidied(folder)
@@ -134,6 +135,24 @@ async def run(config: ExecConfig, folder: Path, command: str) -> CommandResult:
     if not reason and process.returncode == 1 and text.startswith("bwrap: "):
         raise ToolError(f"{NOT_HERE} ({text.splitlines()[0]})")
     return CommandResult(output=text, status=None if reason else process.returncode, reason=reason)
+
+
+async def _ended(process: Process, output: bytearray, folder: Path, config: ExecConfig) -> str:
+    """Read into ``output`` until the command ends; a reason if it must be stopped."""
+    reason = ""
+    async with anyio.create_task_group() as tg:
+
+        async def watched() -> None:
+            nonlocal reason
+            reason = await excess(process.pid, folder, config)
+            tg.cancel_scope.cancel()
+
+        tg.start_soon(watched)
+        reason = await _output(process, output, config.output_max_bytes)
+        if not reason:
+            await process.wait()
+        tg.cancel_scope.cancel()
+    return reason
 
 
 async def _output(process: Process, output: bytearray, max_bytes: int) -> str:
