@@ -51,8 +51,15 @@ _TELL_ENGLISH = frozenset(("the", "what", "did", "you", "my", "when", "how", "wh
 """Who uses one of them writes no other language that is looked for."""
 
 _may_name_day = re.compile(
-    r"\b(?:yesterday|last|ago|on|this|past|weekend)\b|[昨前今]天|[周週星礼]|上个?月|[月号日]", re.IGNORECASE
+    r"""\b(?:yesterday|ago|past|weekend)\b
+    |\blast\ (?:\w+day|night|week|month|year|spring|summ|autu|fall|wint|eve|few|coup|two|three|four|five|\d)
+    |\bthis\ (?:\w+day|morn|noon|after|even|week|month|year|spring|summ|autu|fall|wint|quarter)
+    |\bon\ (?:the\ )?
+        (?:\d|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|mon|tue|wed|thu|fri|sat|sun|new\ |christ|east)
+    |[昨前]天|(?:[周週]|星期|[礼禮]拜)[一二三四五六日天末前]|[上这這本][个個]?(?:[周週]|星期|[礼禮]拜)|[月号號日]""",
+    re.IGNORECASE | re.VERBOSE,
 ).search
+"""Whether a passage may name another day than the one on which it was said; most with "on" or "this" do not."""
 _words = re.compile(r"[a-z]+").findall
 _has_digit = re.compile(r"[0-9]").search
 

@@ -68,9 +68,10 @@ def hits_of(
             if record is None or record[-1] in said:
                 continue
             said.add(record[-1])
-            chunk = _chunk_of(record)
             if _is_held(record, prompt) or not evidence.worth(record[-2], record[-1]):
                 continue
+            chunk = _chunk_of(record)
+            docid = chunk.docid
             beside = _Beside(connection, near, record, prompt, shown)
             is_wide = prompt is None or len(found) < WIDE_MAX
             snippet = snippet_of(
@@ -79,11 +80,11 @@ def hits_of(
             shown_by = shown.get(row, "") if _is_whole(near, row, shown) else ""
             if not (shown_by and prompt):  # a turn leaves out what a better hit shows
                 for at in (row, *(at for at, each in beside.seen if _said(each) in snippet)):
-                    shown.setdefault(at, chunk.docid)
+                    shown.setdefault(at, docid)
             within = min(1.0, max(0.0, score))
             found.append(
                 Hit(
-                    docid=chunk.docid,
+                    docid=docid,
                     file=chunk.file,
                     score=within,
                     snippet=snippet,
@@ -164,8 +165,8 @@ def _is_held(record: Sequence[Any], prompt: InPrompt | None) -> bool:
 
 
 def _is_apart(one: str, other: str) -> bool:
-    if one == other:
-        return False
+    if one[:13] == other[:13]:
+        return False  # the same hour
     try:
         return abs(dt.datetime.fromisoformat(one) - dt.datetime.fromisoformat(other)) > APART
     except (ValueError, TypeError):
