@@ -241,4 +241,4 @@ async def found(channel: Channel, chat: SessionKey, part: Part, *, timeout_s: fl
     except SendRejected as error:
         _log.warning("part.unfindable", session=str(chat), reason=brief(error))
         return None
-    raise SendRefused(f"the platform did not confirm within {timeout_s:g} s whether the message arrived")
+    raise SendRefused(f"the platform did not confirm within {timeout_s:g} s that the message arrived")

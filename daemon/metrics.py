@@ -42,8 +42,8 @@ CLAIMS = Counter(
 )
 TOKENS = Counter(
     "millpond_tokens_total",
-    "Tokens used by model calls; direction=in includes cached tokens, and direction=cacheable is the input of calls "
-    "whose provider reports cached tokens",
+    "Tokens used by model calls. direction=in includes cached tokens. direction=cacheable counts the input tokens "
+    "of calls whose provider reports cached tokens",
     ["model", "direction"],
 )
 CALLS = Counter("millpond_model_calls_total", "Model calls that returned an answer", ["model"])
@@ -57,7 +57,7 @@ REMINDERS = Counter("millpond_reminders_total", "Reminders fired, fired late, or
 DELIVERIES = Counter("millpond_deliveries_total", "Reply parts sent, by result", ["channel", "outcome"])
 CONSOLIDATIONS = Counter(
     "millpond_consolidations_total",
-    "Ranges of messages that were summarized in memory, by method, and failed attempts",
+    "Attempts to summarize a range of messages in memory, by method or failure",
     ["outcome"],
 )
 CONSOLIDATED_MESSAGES = Counter("millpond_consolidated_messages_total", "Messages that were consolidated")
@@ -100,7 +100,7 @@ SUMMARY_SECONDS = Histogram(
 )
 CONNECTIONS = Counter(
     "millpond_connections_closed_total",
-    "Client connections refused, or closed because of a limit, by outcome",
+    "Client connections that were refused or closed because of a limit, by outcome",
     ["outcome"],
 )
 LOOP_LAG = Histogram(

@@ -135,9 +135,8 @@ def certificates(address: str) -> ssl.SSLContext | bool:
         return _trusted(os.environ.get("SSL_CERT_FILE", ""), os.environ.get("SSL_CERT_DIR", ""))
     except (OSError, ssl.SSLError) as error:
         raise ConfigError(
-            "the certificates cannot be read: SSL_CERT_FILE or SSL_CERT_DIR names a file or folder "
-            f"that was not found or is not usable ({type(error).__name__}). Correct or remove the "
-            "variable."
+            "the certificates cannot be read: the file or folder in SSL_CERT_FILE or SSL_CERT_DIR was not found or "
+            f"cannot be used ({type(error).__name__}). Correct or remove the variable."
         ) from error
 
 

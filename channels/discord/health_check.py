@@ -73,8 +73,8 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
         remarks.append(Remark(state="warning", text=f"{MORE_SHARDS}. The recommended number is {gateway.shards}"))
     if (left := gateway.session_start_limit.remaining) < STARTS_FEW:
         text = (
-            f"Discord allows this bot to start {left} more sessions today (limit: 1,000 per day). Find out why "
-            "connections end (gateway.closed in the log), and whether another program uses the token"
+            f"Discord allows this bot to start {left} more sessions today (limit: 1,000 per day). Search the log "
+            "for gateway.closed to see why connections end, and check whether another program uses the token"
         )
         remarks.append(Remark(state="warning" if left else "error", text=text))
     return remarks

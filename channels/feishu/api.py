@@ -223,7 +223,7 @@ class Api:
         """The access token, which may be bought by another caller that has more time. Raises: as ``call``."""
         with anyio.move_on_after(left_s(deadline)):
             return await self._token.held(lambda: self._new_token(left_s(deadline)))
-        raise SendRefused("Feishu returned no access token within the request's time limit")
+        raise SendRefused("Feishu did not return an access token within the request's time limit")
 
     async def _new_token(self, timeout_s: float) -> dict[str, Any]:
         body = {"app_id": self._token.app_id, "app_secret": self._token.app_secret.reveal()}

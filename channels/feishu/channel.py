@@ -100,7 +100,8 @@ class FeishuChannel:
         """
         if not part.preview:
             raise SendRejected(
-                "Millpond cannot search Feishu for sent messages, but Feishu ignores a message that is sent again"
+                "Millpond cannot check whether Feishu has already received this message. Sending the message again "
+                "is safe because Feishu ignores duplicates"
             )
         try:
             return await self._sending.send(chat, part, timeout_s=timeout_s)

@@ -95,12 +95,12 @@ def _taken(path: str, host: str, port: int | None) -> str:
     if port is None:
         last = FIRST_PORT + PORT_TRIES - 1
         return (
-            f"{path}.port: ports {FIRST_PORT} to {last} are all in use on "
-            f"{host}. Set another port, or set 0 to use any free port."
+            f"{path}.port: ports {FIRST_PORT} to {last} are all in use on {host}. Choose another port, or set the "
+            "port to 0 to use any free port."
         )
     return (
-        f"{path}.port: port {port} on {host} is in use by another program. Stop that program, set "
-        "another port, or remove the key to use the default."
+        f"{path}.port: port {port} on {host} is in use by another program. Stop that program, choose another "
+        "port, or remove this setting to use the default port."
     )
 
 

@@ -93,7 +93,7 @@ def line_of(emoji: str, answer: str) -> str:
     """The line about a reaction, as a model reads it; ``answer``: the text that was marked, if it is known."""
     text = _unbracketed(one_line(answer)).replace('"', "'")
     short = text if len(text) <= QUOTE_CHARS else f"{text[: QUOTE_CHARS - 1]}…"
-    whose = f'your message: "{short}"' if short else "an earlier message of yours"
+    whose = f'your message: "{short}"' if short else "one of your earlier messages"
     return f"[Reacted with {_unbracketed(emoji)} to {whose}]"
 
 

@@ -64,9 +64,8 @@ def _lacking(granted: list[str], config: SlackConfig) -> Iterator[Remark]:
     if granted and (missing := missing_of(granted, hears_reactions=config.hear_reactions)):
         yield Remark(
             state="warning",
-            text=f"the app lacks permissions: {', '.join(missing)}. Paste deploy/slack/manifest.yaml into "
-            "the app's settings (App Manifest; `millpond init --slack-manifest` prints it), and reinstall the app in "
-            "the workspace.",
+            text=f"the app lacks permissions: {', '.join(missing)}. Run `millpond init --slack-manifest`, paste the "
+            "output into the app's settings under App Manifest, and reinstall the app in the workspace.",
         )
 
 
@@ -77,8 +76,8 @@ async def _hearing(api: Api, config: SlackConfig, *, name: str, bot_id: str) -> 
         if not config.events.url:
             sent = "Slack sends the app's events to the URL of another channel with the same signing secret"
         text = (
-            f"{sent}. In the app's settings, enter this URL under Event "
-            "Subscriptions and in the slash command, and turn Socket Mode off."
+            f"{sent}. In the app's settings, enter this URL under Event Subscriptions and in the slash command, "
+            "and turn off Socket Mode."
         )
         return [Remark(state="ok", text=text)]
     app_id = await _app_id(api, bot_id)

@@ -254,7 +254,8 @@ class MessageEndpoints:
         if not all(is_of(file.path, str(key), inbound.id, message.retry_of or "") for file in message.files):
             raise HTTPException(
                 400,
-                "This message refers to a file that was not uploaded for it. Upload the file with the message's ID.",
+                "This message refers to a file that was not uploaded with the message's ID. Upload the file with "
+                "the message's ID.",
             )
         files = tuple(
             Attachment(kind=each.kind, name=each.name, size_bytes=each.size_bytes, path=each.path)

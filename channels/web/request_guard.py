@@ -42,8 +42,8 @@ STOPPING = (
 )
 
 FOREIGN_COOKIE = (
-    "A request with the page's cookie may change data only if it comes from the page itself. Other programs must "
-    "send an Authorization: Bearer <token> header."
+    "A request that uses the page's cookie can change data only if the page itself sent the request. "
+    "Other programs must send an Authorization: Bearer <token> header."
 )
 
 SECURITY_HEADERS = {

@@ -104,7 +104,8 @@ def session_of(segment: str, channel: str) -> SessionKey:
         return SessionKey.parse(segment)
     if _BROKEN_ESCAPE.search(segment):
         raise BadSessionKey(
-            f"The session name {segment[:80]!r} contains a % without two hex digits after it. Write a plain % as %25."
+            f"The session name {segment[:80]!r} contains a % that is not followed by two hex digits. Write a plain % "
+            "as %25."
         )
     try:
         return SessionKey.of_channel(unquote(segment, errors="strict"), channel)

@@ -127,8 +127,8 @@ async def marked(storage: Storage, bus: Bus) -> Marker:
             raise ArchiveUnavailable(why)
     if found is None:
         raise ArchiveError(
-            f"{storage.where}/{MARKER} was written, but was then missing. Find out which program deletes "
-            "files in this folder."
+            f"{storage.where}/{MARKER} was written, but disappeared afterwards. Find out which program deletes files "
+            "in this folder."
         )
     if found.database and found.database != database:
         # Also one database that began anew: what lies here may be all that is left of the old one.

@@ -273,8 +273,9 @@ class Bus:
             )
         if partitions not in (None, int(fixed)) and not restoring:
             raise ConfigError(
-                f"redis.partitions does not match: this database has {int(fixed)} partitions. Set {int(fixed)}, or "
-                "remove the key. To change the number of partitions, restore a backup (docs/data.md)."
+                f"redis.partitions does not match: this database has {int(fixed)} partitions. Set redis.partitions "
+                f"to {int(fixed)}, or remove this setting. To change the number of partitions, restore a backup "
+                "(docs/data.md)."
             )
         return Keys(prefix=self.keys.prefix, partitions=int(fixed))
 

@@ -54,14 +54,14 @@ def _seconds(ctx: click.Context, option: click.Parameter, value: float | None) -
     "--json",
     "as_json",
     is_flag=True,
-    help=("Print JSON with id, session and status, and with reply if --wait is used."),
+    help=("Print the message ID, session and status as JSON, and the reply if --wait is used."),
 )
 @click.pass_context
 def send(ctx: click.Context, /, session: str, text: str, **options: Any) -> None:
-    """Send TEXT (- reads standard input) to SESSION. Without a channel prefix, SESSION is a terminal session.
+    """Send TEXT to SESSION. If TEXT is -, it is read from standard input.
 
-    The command prints the message's ID, and the answer if --wait is given. The exit code is 75 if no answer arrived
-    within S seconds.
+    Without a channel prefix, SESSION is a terminal session. The command prints the message's ID, and the answer if
+    --wait is given. The exit code is 75 if no answer arrived within S seconds.
     """
     text = _text(text)
 

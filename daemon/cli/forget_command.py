@@ -65,7 +65,7 @@ def forget_memory(
     A memory's data consists of the memory itself, its history, notes, conversations and files.
     """
     if only and not what:
-        raise click.UsageError("--only requires WHAT, because it selects matches of WHAT")
+        raise click.UsageError("--only selects matches of WHAT, so WHAT is required")
     meant = with_process(ctx, lambda process: _memory(ctx, process, name, what), makes=False)
     _forget(ctx, meant, what=what, only=only, yes=yes, as_json=as_json)
 

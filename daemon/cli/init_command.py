@@ -141,7 +141,9 @@ if TYPE_CHECKING:
 )
 @click.option("--no-test", "test", flag_value=False, default=True, help="Do not test the model and the tokens.")
 @click.option(
-    "--yes", is_flag=True, help="Ask no questions: use flags, existing values and defaults, and change existing files."
+    "--yes",
+    is_flag=True,
+    help="Do not ask questions. Use flags, existing values and defaults, and change existing files.",
 )
 @click.pass_context
 def init(ctx: click.Context, /, *, slack_manifest: bool, **given: Any) -> None:
@@ -262,7 +264,7 @@ def _fill_workspace(asker: "Asker", answers: "Answers", config: "Config", found:
         skills = sorted({name.split("/")[1] for name in copied.taken if name.startswith("skills/")})
         plain = [name for name in copied.taken if not name.startswith("skills/")]
         _tell(asker, "Imported into the workspace", [*plain, *(f"skill {name}" for name in skills)])
-        _tell(asker, "Not imported because the bot's workspace already contains a file with this name", copied.there)
+        _tell(asker, "Not imported, because the bot's workspace already contains files with these names", copied.there)
     owner = answers.owner
     values = {
         "bot": answers.bot,

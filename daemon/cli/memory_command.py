@@ -128,7 +128,7 @@ def restore(ctx: click.Context, name: str, *, version: int, as_json: bool) -> No
 @memory.command()
 @NAME
 @click.option(
-    "--file", "path", type=click.Path(path_type=Path), help="Read the text from a file; - reads standard input."
+    "--file", "path", type=click.Path(path_type=Path), help="Read the text from this file (- for standard input)."
 )
 @click.option(
     "--of", type=click.IntRange(0), metavar="N", help="Version that the edit is based on. Default: the current one."

@@ -220,9 +220,9 @@ def _notes(index: "MessageIndex") -> "Iterator[str]":
     """Where the archived messages were searched."""
     if index.found:
         yield (
-            f"archived messages were searched in the search index (sessions: {index.found:,}), without tool calls and "
-            "without tool results of more than 2,000 characters. To search tool calls and long tool results too, add "
-            "--all."
+            f"archived messages were searched with the search index (sessions: {index.found:,}), which does not "
+            "include tool calls or tool results of more than 2,000 characters. To search tool calls and long tool "
+            "results too, add --all."
         )
     if index.missed:
         yield (

@@ -265,7 +265,7 @@ def _secret_problem(secret: Secret) -> str:
     try:
         key = signing_key(secret)
     except (binascii.Error, ValueError):
-        return f"the text after {SECRET_PREFIX} is not Base64"
+        return f"the text after {SECRET_PREFIX} is not valid Base64"
     return "" if len(key) >= KEY_MIN_BYTES else f"expected a secret of at least {KEY_MIN_BYTES} bytes"
 
 

@@ -223,7 +223,7 @@ def _tool_servers(path: str, servers: Mapping[str, McpConfig]) -> Iterator[Confi
             text = "expected http:// or https:// and a host, without a user name or password (a key belongs in headers)"
             yield ConfigProblem(f"{here}.url", text)
         if any("\0" in text for text in (server.command, *server.args)):
-            yield ConfigProblem(f"{here}.command", "a program's name and arguments must not contain NUL")
+            yield ConfigProblem(f"{here}.command", "a program's name and arguments must not contain NUL characters")
         yield from _texts(f"{here}.env", server.env, _VARIABLE)
         yield from _texts(f"{here}.headers", server.headers, _HEADER)
 
@@ -234,7 +234,7 @@ def _texts(path: str, texts: Mapping[str, Secret], name_rule: re.Pattern[str]) -
             yield ConfigProblem(join(path, name), f"the name is not valid: use at most 128 {_NAMES[name_rule]}")
         elif name_rule is _VARIABLE:
             if "\0" in secret.reveal():
-                yield ConfigProblem(f"{path}.{name}", "the value must not contain NUL")
+                yield ConfigProblem(f"{path}.{name}", "the value must not contain NUL characters")
         elif not (secret.reveal().isascii() and secret.reveal().isprintable()):
             yield ConfigProblem(f"{path}.{name}", "the value must be one line of ASCII characters")
 
@@ -287,8 +287,9 @@ def _anthropic(path: str, model: ModelConfig) -> Iterator[ConfigProblem]:
     budget, answer = model.thinking.budget_tokens, model.completion_tokens
     if model.thinking.type == "enabled" and not MIN_THINKING_TOKENS <= budget < answer:
         text = (
-            f"the value must be at least {MIN_THINKING_TOKENS:,} and below the answer's limit of {answer:,} tokens "
-            f"(max_completion_tokens, at most a quarter of the window); got {budget:,}"
+            f"the value must be at least {MIN_THINKING_TOKENS:,} and less than the maximum answer length of "
+            f"{answer:,} tokens (max_completion_tokens, but at most a quarter of the context window). Got "
+            f"{budget:,}"
         )
         yield ConfigProblem(f"{path}.thinking.budget_tokens", text, (f"{path}.max_completion_tokens",))
 
@@ -316,10 +317,11 @@ def _budget(path: str, model: ModelConfig) -> Iterator[ConfigProblem]:
         return
     needs = (f"{path}.max_completion_tokens", f"{path}.safety_buffer_tokens")
     text = (
-        f"a window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} for the prompt, "
-        f"because {model.completion_tokens:,} are reserved for the answer (max_completion_tokens, at most a quarter) "
-        f"and {model.safety_buffer_tokens:,} for safety (safety_buffer_tokens). A prompt requires "
-        f"at least {MIN_BUDGET_TOKENS:,} tokens. Raise context_window_tokens, or lower the other two settings"
+        f"a context window of {model.context_window_tokens:,} tokens leaves only {model.budget_tokens:,} tokens "
+        f"for the prompt. {model.completion_tokens:,} tokens are reserved for the answer (max_completion_tokens, "
+        f"but at most a quarter of the window), and {model.safety_buffer_tokens:,} tokens are kept free "
+        f"(safety_buffer_tokens). A prompt requires at least {MIN_BUDGET_TOKENS:,} tokens. Raise "
+        "context_window_tokens, or lower the other two settings"
     )
     yield ConfigProblem(f"{path}.context_window_tokens", text, needs)
 

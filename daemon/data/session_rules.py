@@ -132,9 +132,8 @@ class _Look:
         if not self._begins <= self._base <= self._cursor <= self._head:
             yield self._flaw(
                 "session.positions",
-                f"the positions begins {self._begins}, base {self._base}, cursor {self._cursor} and head "
-                f"{self._head} are not in "
-                "ascending order. Restore the session from a backup.",
+                f"the session's positions are not in ascending order: begins={self._begins}, base={self._base}, "
+                f"cursor={self._cursor}, head={self._head}. Restore the session from a backup.",
             )
         if self._start > self._head:
             yield self._flaw(

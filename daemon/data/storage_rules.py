@@ -131,7 +131,7 @@ async def _read_all(archive: Archive, shelf: Shelf, taken: SessionTaken | ScopeT
 
 # Rules for the files of a memory, compared with Redis.
 
-ANEW = "Delete the file. Millpond writes it again after the next message."
+ANEW = "Delete the file. Millpond will write the file again after the next message."
 
 _decode_entry = msgspec.json.Decoder(HistoryEntry).decode
 

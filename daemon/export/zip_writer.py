@@ -83,7 +83,7 @@ def _piece(root: Path, names: Names, at: int) -> bytes:
     with folder_below(root, *names[:-1], make=False) as folder, plain_file(folder, names[-1]) as descriptor:
         # Tools give no file two names; one that has them may be another scope's, and is not read by tools either.
         if os.fstat(descriptor).st_nlink > 1:
-            raise OSError(errno.EMLINK, "the file has other names (hard links)", names[-1])
+            raise OSError(errno.EMLINK, "the file has more than one hard link", names[-1])
         return os.pread(descriptor, PIECE_BYTES, at)
 
 

@@ -110,7 +110,7 @@ async def _files_in_step(work: ForgetContext, order: ForgetOrder, progress: Prog
             if not reason:
                 break
         else:
-            work.fail(f"files of the memory of {scope}: {reason}")
+            work.fail(f"memory files of {scope}: {reason}")
 
 
 async def _is_joined(work: ForgetContext, scope: str) -> bool:

@@ -385,9 +385,9 @@ def _checked(opened: Opened, status: bytes, rest: Sequence[Any]) -> Opened:
     now = opened_from(rest[0], opened)
     if status == b"misplaced":
         raise Misplaced(
-            f"the memory of session {opened.session} contains all messages before message {now.upto}, not before "
-            "message "
-            f"{opened.upto}. Open the memory again and start with message {now.upto}.",
+            f"the memory of session {opened.session} was expected to contain all messages before message "
+            f"{opened.upto}, but it contains all messages before message {now.upto}. Open the memory again and start "
+            f"with message {now.upto}.",
             upto=now.upto,
         )
     return now

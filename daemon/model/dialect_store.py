@@ -56,7 +56,7 @@ _WORDS = {
     "form.ids": "tool call IDs consist of nine letters and digits",
     "form.content": "messages with tool calls have {value} content",
     "form.arguments": "tool call arguments are sent as a JSON {value}",
-    "form.own": "the model's reasoning is sent back with the scope {value}",
+    "form.own": "how much of the model's reasoning is sent back: {value}",
     "form.foreign": "tool calls that other models made earlier in a conversation are sent as {value}",
     "form.pictures": "pictures are not sent",
     "form.system": "the instructions are sent in a {value} message",

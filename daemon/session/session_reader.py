@@ -257,7 +257,7 @@ async def raws_of_log(bus: Bus, session: str, first: int, upto: int) -> list[byt
     base, *raws = await bus.run(LOG, [bus.keys.session(session), bus.keys.log(session)], [first, upto])
     if first < base:
         raise Trimmed(
-            f"session {session}: messages {first} to {min(upto, base) - 1} are no longer in Redis, but in the archive",
+            f"session {session}: messages {first} to {min(upto, base) - 1} are in the archive and no longer in Redis",
             base=base,
         )
     found: list[bytes] = raws

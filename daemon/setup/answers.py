@@ -191,7 +191,7 @@ POLICIES = {"pairing": "pairing", "private": "allow", "open": "open"}
 """``access.policy`` for each."""
 
 ACCESS = (
-    ("pairing", "you and people you approve: an unknown sender gets a code, which you approve with /pair CODE"),
+    ("pairing", "you and people you approve (anyone else gets a code that you can approve with /pair CODE)"),
     ("private", "only you (the bot ignores messages from everyone else)"),
     ("open", "everyone who finds the bot (you pay for all answers)"),
 )

@@ -139,7 +139,7 @@ class Interview:
         name = self._known(bot, "name", api) or settings.model_name or theirs.variable(environ, "MODEL")
         while True:
             url = self._asker.text(
-                "Server address (-: use the offline mock model)",
+                "Server address (type - to use the offline mock model)",
                 flag="--model-url",
                 given=flags.model_url,
                 default=usual,
@@ -148,7 +148,7 @@ class Interview:
             if url == "-":
                 return None
             key = self._asker.secret(
-                "API key (Enter: none)", flag="--model-key", given=flags.key(), default=self._known_key(bot, url, api)
+                "API key (optional)", flag="--model-key", given=flags.key(), default=self._known_key(bot, url, api)
             )
             named = self._model_name(ModelAnswer(base_url=url, name=name, key=key, api=api), flags)
             answer = ModelAnswer(base_url=url, name=named, key=key, api=api)

@@ -181,7 +181,7 @@ class TerminalAnswers:
         del flag
         if given is not None:
             return given
-        known = " [Enter: keep the current value, -: remove the value]" if default else ""
+        known = " [press Enter to keep the current value, or type - to remove the value]" if default else ""
         asked = _in(self.language, question) + _in(self.language, known)
         answer = str(click.prompt(asked, default="", show_default=False, hide_input=True)).strip()
         if answer == "-":

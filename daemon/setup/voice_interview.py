@@ -51,7 +51,9 @@ class VoiceInterview:
         while True:
             given_url, given_transcription, given_speech, given_voice, given_key = given
             url = asker.text(
-                "\nVoice messages: address of a server with an OpenAI-compatible audio API (-: no voice messages)",
+                "\n"
+                "Voice messages: address of a server with an OpenAI-compatible audio API (type - for no voice "
+                "messages)",
                 flag="--voice-url",
                 given=given_url,
                 default=usual,
@@ -60,19 +62,19 @@ class VoiceInterview:
             if url == NONE:
                 return VoiceAnswer()
             key = asker.secret(
-                "API key of the server (Enter: none)",
+                "API key of the server (press Enter for none)",
                 flag="--voice-key",
                 given=given_key,
                 default=self._known_key(bot, url),
             )
             transcription = asker.text(
-                "Speech-to-text model for voice messages (-: none)",
+                "Speech-to-text model for voice messages (type - for none)",
                 flag="--transcription-model",
                 given=given_transcription,
                 default=known["transcription"] or "whisper-1",
             )
             speech = asker.text(
-                "Text-to-speech model for spoken answers (-: none)",
+                "Text-to-speech model for spoken answers (type - for none)",
                 flag="--speech-model",
                 given=given_speech,
                 default=known["speech"] or NONE,

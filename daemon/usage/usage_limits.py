@@ -115,7 +115,7 @@ class LimitReached(MillpondError):
     def __init__(self, refusal: Refusal) -> None:
         keys = "limits.tokens_per_day, limits.cost_per_day"
         if refusal.used_up:
-            super().__init__(f"today's limit for the {refusal.whose} is used up ({keys})")
+            super().__init__(f"today's limit for the {refusal.whose} has been reached ({keys})")
         else:
             super().__init__(f"the model calls in progress might use up today's limit for the {refusal.whose} ({keys})")
         self.refusal = refusal

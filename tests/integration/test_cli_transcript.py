@@ -247,7 +247,7 @@ def test_archived_messages_are_searched_in_the_search_index_if_it_contains_all_o
     assert talk.place("memory", "search", KEY, "python").returncode == 0
     talk.file(0).write_bytes(b"spoilt")  # of messages without the word
     assert search() == ([17, 4], 1, 0)
-    assert "in the search index (sessions: 1), without tool calls" in talk.fails("search", "x")[1]
+    assert "the search index (sessions: 1), which does not include tool calls" in talk.fails("search", "x")[1]
     assert search("--all", code=74) == ([17, 4], 0, 0)
     assert talk("search", "message", "--limit", "11")["matches"][-1]["index"] == 6
 

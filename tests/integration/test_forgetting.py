@@ -109,7 +109,7 @@ async def test_files_that_somebody_else_changes_are_waited_for_or_named_in_the_r
 
     assert "keeps changing" in tried[0]
     assert (CANARY in (path / "HISTORY.md").read_text()) is not given_back
-    named = [line for line in record.report["failed"] if line.startswith(f"files of the memory of {SCOPE}: ")]
+    named = [line for line in record.report["failed"] if line.startswith(f"memory files of {SCOPE}: ")]
     assert bool(named) is not given_back
 
 

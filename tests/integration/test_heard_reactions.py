@@ -105,7 +105,7 @@ async def test_a_reaction_belongs_to_the_conversation_of_its_message_once(
     assert second.overheard == ()
 
 
-@each_row("answer, ending", [("", "an earlier message of yours]"), ("n" * 999, '…"]')])
+@each_row("answer, ending", [("", "one of your earlier messages]"), ("n" * 999, '…"]')])
 async def test_a_message_that_has_left_the_log_or_is_long_is_named_shortly(
     process: Process, answer: str, ending: str
 ) -> None:

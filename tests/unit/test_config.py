@@ -634,7 +634,7 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://[::1'", "bots.pond.model.base_url: expected http:// or https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://u:p@h'", "without a user name or password"),
         ("[bots.pond.model]\nname = 'm'\napi_key = \"a\\nb\"", "bots.pond.model.api_key: the value must be one line"),
-        ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves only 72 for"),
+        ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves only 72 tokens for"),
         ("[bots.pond]\ntime_zone = 'Europe/Berln'", "got 'Europe/Berln'. Did you mean Europe/Berlin?"),
         ("[bots.pond]\ntime_zone = 'America'", "bots.pond.time_zone: expected an IANA time zone"),
         ("[bots.pond]\ntime_zone = '../passwd'", "bots.pond.time_zone: expected an IANA time zone"),
@@ -679,7 +679,7 @@ def test_a_broken_rule_says_which_keys_to_change(file, text, said):
         ({"url": "ftp://x"}, "url: expected http://"), ({"url": ""}, "url: expected http://"),
         ({"secret": ""}, "secret: this setting is missing"),
         ({"secret": "short"}, "secret: expected a secret of at least"),
-        ({"secret": "whsec_ü"}, "secret: the text after whsec_ is not Base64"),
+        ({"secret": "whsec_ü"}, "secret: the text after whsec_ is not valid Base64"),
         ({"secret": "whsec_c2hvcnQ="}, "secret: expected a secret of at least"),
         ({"path": "in"}, "path: expected a path that begins with /"),
         ({"reaction": "👀"}, "reaction: the bridge does not support reactions"),
@@ -851,7 +851,7 @@ def test_anthropic_s_variables_are_for_models_behind_its_api_alone(file):
         ("api = 'anthropic'", "model.name: this setting is missing. Set bots.pond.model.name or ANTHROPIC_MODEL"),
         (
             "thinking = { type = 'enabled' }",
-            "thinking.budget_tokens: the value must be at least 1,024 and below the answer's limit of 8,192 tokens",
+            "thinking.budget_tokens: the value must be at least 1,024 and less than the maximum answer length of 8,192",
         ),
         (
             "thinking = { type = 'enabled', budget_tokens = 8192 }",
@@ -1275,7 +1275,7 @@ def test_an_offline_bot_may_have_a_real_model_that_sums_up(file):
         (
             "[bots.pond.summary_model]\nbase_url = 'http://h'\nname = 'm'\ncontext_window_tokens = 4096\n"
             "safety_buffer_tokens = 3000",
-            "bots.pond.summary_model.context_window_tokens: a window of 4,096 tokens leaves only 72",
+            "bots.pond.summary_model.context_window_tokens: a context window of 4,096 tokens leaves only 72",
         ),
         ("[bots.pond]\nsummary_model = 'm'", "bots.pond.summary_model: expected a section"),
     ],

@@ -53,7 +53,7 @@ ASKING = frozenset(["text", "secret", "choice"])
 ASSEMBLED = re.compile(
     r"No such |Missing |Got unexpected|Invalid value|Option \{\}|\{\} is not (?:a valid|one of)|\{\} \(in |"
     r"\{\}, such as|unknown key; \{\}|expected \{\}, got|New in |Imported into |"
-    r"Not imported because"
+    r"Not imported, because"
 )
 """Texts of the library click, and texts that are assembled from parts."""
 

@@ -266,7 +266,7 @@ async def test_a_page_that_keeps_the_parser_busy_is_given_up_and_its_process_kil
     monkeypatch.setattr(web_access, "text_of", _forever)
     busy = Fetched(url="http://x/", status=200, media_type="text/html", charset="", body=b"", is_cut=False)
 
-    with anyio.fail_after(HANG_S), pytest.raises(ToolError, match="cannot be turned into text"):
+    with anyio.fail_after(HANG_S), pytest.raises(ToolError, match="cannot be converted to text"):
         await web_access._read(busy, links=False)
 
 

@@ -195,8 +195,7 @@ def _names(path: str) -> tuple[str, ...]:
         )
     if path.startswith("/"):
         raise ToolError(
-            f"{path!r} is not a valid path. Use a path relative to the folder of your files, for example "
-            "notes/today.md."
+            f"{path!r} is not a valid path. Use a path relative to your workspace, for example notes/today.md."
         )
     names = tuple(name for name in path.split("/") if name not in ("", "."))
     for name in names:
@@ -208,7 +207,7 @@ def _names(path: str) -> tuple[str, ...]:
 
 def _check(name: str) -> None:
     if name == "..":
-        raise ToolError("'..' is not allowed in a path. Write the path relative to the folder of your files.")
+        raise ToolError("'..' is not allowed in a path. Write the path relative to your workspace.")
     # Not printable are NUL, newlines, lone surrogates and marks that change the direction of writing, among others.
     if not name.isprintable():
         raise ToolError(f"{name!r} contains characters that are not allowed in a name.")
@@ -246,7 +245,7 @@ def _make(name: str, folder: int) -> None:
 @contextmanager
 def translated(place: Place) -> Generator[None]:
     """Errors of the system as ``ToolError`` for the model. They only name the path that the model wrote."""
-    path = place.path or "the folder of your files"
+    path = place.path or "your workspace"
     try:
         yield
     except FileNotFoundError as error:

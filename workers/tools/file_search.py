@@ -64,8 +64,11 @@ LIST_FILES = Tool(
     parameters={
         "type": "object",
         "properties": {
-            "path": {"type": "string", "description": "Folder to list. Default: the folder of your files."},
-            "deep": {"type": "boolean", "description": "True: also list the content of subfolders. Default: false."},
+            "path": {"type": "string", "description": "Folder to list. Default: your workspace."},
+            "deep": {
+                "type": "boolean",
+                "description": "Set to true to also list the content of subfolders. Default: false.",
+            },
         },
         "additionalProperties": False,
     },
@@ -186,7 +189,7 @@ GREP = Tool(
             },
             "literal": {
                 "type": "boolean",
-                "description": "True: search for the pattern as exact text. Default: false.",
+                "description": "Set to true to search for the pattern as exact text. Default: false.",
             },
             "ignore_case": {"type": "boolean", "description": "Ignore case (default: false)."},
         },

@@ -30,7 +30,8 @@ async def _memory_get(arguments: Mapping[str, Any], context: ToolContext) -> str
 
 MEMORY_GET = Tool(
     name="memory_get",
-    description="Read the text around a hit of memory_search or conversation_search: lines of a file, or messages.",
+    description="Read the text around a result of memory_search or conversation_search: either lines of a file, or "
+    "messages.",
     parameters={
         "type": "object",
         "properties": {

@@ -35,11 +35,11 @@ WEB_FETCH = Tool(
                 "maxLength": URL_MAX_CHARS,
                 "description": "Address that begins with https:// or http://.",
             },
-            "links": {"type": "boolean", "description": "True: show the address of each link after its text."},
+            "links": {"type": "boolean", "description": "Set to true to show the address of each link after its text."},
             "start": {
                 "type": "integer",
                 "minimum": 0,
-                "description": "Position of the character to continue from. Default: 0.",
+                "description": "Position of the first character to read. Default: 0.",
             },
         },
         "required": ["url"],

@@ -36,9 +36,9 @@ COMPLETIONS = "/v1/"
 """The addresses that accept the channel's completions token."""
 
 UNKNOWN = (
-    "Requests to this address must include an Authorization: Bearer <token> header. Unless the channel's "
-    "configuration sets a token, the api.header file in the data directory contains this header (use curl -H @FILE). "
-    "In a browser, log in with the link that `millpond page` prints."
+    "Requests to this address must include an Authorization: Bearer <token> header. If no token is configured "
+    "for this channel, the api.header file in the data directory contains the header (for curl, use -H "
+    "@FILE). In a browser, log in with the link that `millpond page` prints."
 )
 OPERATORS_ONLY = (
     "This address is for operators only. Send the operator token in an Authorization: Bearer <token> header, or log "

@@ -37,7 +37,7 @@ FORM = (
     "The request body must be an object {model, messages, stream?, user?} as in OpenAI's Chat Completions API. Each "
     "message is an object {role, content}."
 )
-NO_TEXT = "The messages field contains no text with the role user. Add a message {role: user, content: <text>}."
+NO_TEXT = "The messages field contains no user message with text. Add a message {role: user, content: <text>}."
 NOT_TEXT = (
     "Only text and pictures can be sent to this endpoint. Remove the part of type {kind!r} from the newest user "
     "message."
@@ -48,10 +48,11 @@ NOT_DATA = (
 )
 TOO_MANY = f"A message can have at most {FILES_MAX} pictures. Send the pictures in several messages."
 TOO_LARGE = "A picture can be at most {most:,} bytes in size (agent.attachment_max_bytes). Send a smaller picture."
-ONE_CHOICE = "A bot gives one answer to each message. Remove the n field, or set it to 1."
+ONE_CHOICE = "A bot returns only one answer per message. Remove the n field, or set it to 1."
 NO_TASKS = (
-    "This request is an automatic task of the client, such as writing a title. Millpond refused the task because its "
-    "text would become part of the conversation. Select another model for automatic tasks in the client's settings."
+    "This request looks like an automatic task of the client, such as generating a title. Millpond rejected "
+    "the request because its text would become part of the conversation. Select another model for automatic "
+    "tasks in the client's settings."
 )
 
 

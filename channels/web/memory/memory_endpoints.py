@@ -76,7 +76,7 @@ def scope_of(segment: str) -> str:
     scope = segment if ":" in segment else unquote(segment, errors="replace")
     if len(scope) > SCOPE_MAX_CHARS or not _is_scope(scope):
         raise HTTPException(
-            400, "The address does not specify a memory (its scope). To list all memories, send GET /api/memory."
+            400, "The address must contain the scope of a memory. To list all memories, send GET /api/memory."
         )
     return scope
 
@@ -134,8 +134,8 @@ class MemoryEndpoints:
         if not query.get("from"):
             raise HTTPException(
                 400,
-                "The older version's number is missing. Add ?from=<number> to the address (0 is the empty memory "
-                "before version 1).",
+                "The number of the older version is missing. Add ?from=<number> to the address (0 is the empty "
+                "memory before version 1).",
             )
         first, last = number_in(query["from"]), number_in(query["to"]) if query.get("to") else None
         old, new = await seen(self._memories, scope, first), await seen(self._memories, scope, last)

@@ -18,7 +18,9 @@ from daemon.bus import pairs
 from daemon.errors import UNREADABLE
 from daemon.events import Choice, Notice
 
-FORM = 'The body must be {"notice": "…", "command": "…"}, with the notice and one of the choices of a notice event.'
+FORM = (
+    'The body must be {"notice": "…", "command": "…"}, with the ID of a notice and the command of one of its choices.'
+)
 
 OLD = "This button belongs to an older question and no longer works."
 NOT_YOURS = "You are not allowed to use this button."

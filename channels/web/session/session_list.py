@@ -245,7 +245,7 @@ def _place_in(text: str) -> tuple[int, str] | None:
     if not (number.isascii() and number.isdigit() and len(number) <= 16 and session):
         raise HTTPException(
             400,
-            f"{text[:80]!r} is not a valid value for the before parameter. Use the value of the next field from an "
+            f"{text[:80]!r} is not a valid value for the `before` parameter. Use the value of the next field from an "
             "earlier response.",
         )
     return int(number), session

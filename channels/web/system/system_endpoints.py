@@ -161,7 +161,7 @@ def _period(request: Request) -> Period:
     asked = request.query_params.get("period", "hour")
     if asked in get_args(Period):
         return cast("Period", asked)
-    raise HTTPException(400, f"{asked[:40]!r} is not a valid value for the period parameter. Use hour or day.")
+    raise HTTPException(400, f"{asked[:40]!r} is not a valid value for the `period` parameter. Use hour or day.")
 
 
 def _form(step: RateStep) -> dict[str, Any]:

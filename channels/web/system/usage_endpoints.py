@@ -43,7 +43,7 @@ def _by(request: Request) -> By:
     if asked in get_args(By):
         return cast("By", asked)
     raise HTTPException(
-        400, f"{asked[:40]!r} is not a valid value for the by parameter. Use one of {', '.join(get_args(By))}."
+        400, f"{asked[:40]!r} is not a valid value for the `by` parameter. Use one of {', '.join(get_args(By))}."
     )
 
 

@@ -50,8 +50,7 @@ async def _probe(archive: Archive) -> None:
     try:
         if await archive.storage.get(name) != PROBE:
             raise ArchiveError(
-                f"{archive.storage.where} returned different bytes from those that were just written. Check the "
-                "storage."
+                f"{archive.storage.where} did not return the same bytes that were just written. Check the storage."
             )
     finally:
         await archive.storage.delete(name)
@@ -213,8 +212,8 @@ def _lost(lost: LostMessages | None) -> list[Finding]:
         return []
     named = ", ".join(lost.sessions[:LOST_NAMED]) + ("…" if len(lost.sessions) > LOST_NAMED else "")
     text = (
-        f"{lost.count} accepted messages were lost when Redis switched to another master, the last of them "
-        f"{duration(lost.since_s, 'en')} ago, in these sessions: {named}. Ask the senders to send these messages "
-        "again. Set redis.min_replicas to prevent further losses."
+        f"{lost.count} accepted messages were lost when Redis switched to another master. The last message was "
+        f"lost {duration(lost.since_s, 'en')} ago. Affected sessions: {named}. Ask the senders to send these "
+        "messages again. Set redis.min_replicas to prevent further losses."
     )
     return [error("lost messages", text)]

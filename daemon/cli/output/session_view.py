@@ -187,7 +187,7 @@ def _log(found: SessionView) -> list[str]:
         return []
     legend = [told for signs, told in LEGEND.items() if any(sign in drawn[0] for sign in signs)]
     return [
-        f"log: {head:,} messages; {head - cursor:,} not consolidated, {at['tokens']:,} tokens",
+        f"log: {head:,} messages, of which {head - cursor:,} are not consolidated yet ({at['tokens']:,} tokens)",
         *drawn,
         *_joined(legend),
     ]

@@ -14,7 +14,9 @@ from daemon.setup.platforms.discord_api import NO_INTENT, App, DiscordSaysNo, ap
 from daemon.setup.questions import AnswerRefused, Asker, SecretQuestion, address_problem, ask_secret, run
 from daemon.setup.setup_files import ConfigPlace, strings
 
-WHERE_USER = "turn on Developer Mode in Discord's settings, under Advanced; right-click your name, Copy User ID"
+WHERE_USER = (
+    "turn on Developer Mode in Discord's settings under Advanced, right-click your name, and choose Copy User ID"
+)
 
 STEPS = """
 Discord: create an app, and copy the token of its bot.
@@ -115,7 +117,7 @@ class DiscordInterview:
                 return Owner(id=app.owner_id, name=app.owner_name)
         if not asker.asks:
             return None
-        question = f"Your user ID ({WHERE_USER}; Enter: none)"
+        question = f"Your user ID ({WHERE_USER}; press Enter to skip)"
         user = asker.text(question, flag="--discord-owner", given=None, check=lambda text: text and user_problem(text))
         return Owner(id=user) if user else None
 

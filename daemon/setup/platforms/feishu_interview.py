@@ -35,7 +35,7 @@ Feishu: create an app for your company. docs/feishu.md and docs/feishu.zh-CN.md 
   3. {WHERE_APP[0].upper()}{WHERE_APP[1:]}."""
 STEP_HEARD = f"""  4. Leave this program running. Under Events & Callbacks, choose the long-lived connection,
      and add the events {" and ".join(EVENTS)}.
-     Under Callback Configuration, also choose the long connection, and add {CALLBACK}.
+     Under Callback Configuration, also choose the long-lived connection, and add {CALLBACK}.
   5. Under Version Management & Release, publish a version of the app."""
 
 
@@ -186,8 +186,8 @@ class FeishuInterview:
         if answer.events_url:
             if not asker.asks:
                 raise ConfigError(
-                    "--pair needs a long connection to receive your message. Identify yourself with --feishu-owner ID "
-                    "instead."
+                    "--pair requires a long-lived connection to receive your message. Identify yourself with "
+                    "--feishu-owner ID instead."
                 )
             asker.say(f"  Your open_id is unknown. To find it, {WHERE_OPEN_ID}.")
             return None

@@ -213,9 +213,9 @@ class SlackInterview:
             return self._paired(answer, self._me, language)
         if not asker.asks:
             raise ConfigError(
-                "--pair needs Socket Mode to receive your message. Identify yourself with --slack-owner ID instead."
+                "--pair requires Socket Mode to receive your message. Identify yourself with --slack-owner ID instead."
             )
-        question = f"Your member ID ({WHERE_MEMBER}; Enter: none)"
+        question = f"Your member ID ({WHERE_MEMBER}; press Enter to skip)"
         member = asker.text(
             question, flag="--slack-owner", given=None, check=lambda text: text and member_problem(text)
         )

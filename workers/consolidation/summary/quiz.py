@@ -223,5 +223,5 @@ def _read(kind: type[_T], answer: Answer) -> _T:
 
 def _each(found: list[_T], asked: Sequence[object]) -> list[_T]:
     if len(found) != len(asked):
-        raise InvalidAnswer(f"the answer to the quiz has {len(found)} parts, but needs {len(asked)}")
+        raise InvalidAnswer(f"the answer to the quiz has {len(found)} parts instead of {len(asked)}")
     return found

@@ -135,9 +135,9 @@ def _fields(answer: Answer) -> dict[str, Any]:
     found = _unwrapped(calls[0].arguments) if calls else _in_text(answer.text)
     if found is None:
         text = (
-            "the arguments of save_memory lack a field, or are not JSON"
+            "the arguments of save_memory are not valid JSON, or a field is missing"
             if calls
-            else "the model did not call save_memory, and its answer lacks a field, or is not JSON"
+            else "the model did not call save_memory, and its answer is not valid JSON or lacks a field"
         )
         raise InvalidAnswer(f"{text}. Required fields: {', '.join(REQUIRED)}")
     return found

@@ -154,7 +154,7 @@ REJECTED = (
 MEMORY = "\n\n## Current Long-term Memory{mark}\n{text}"
 CONVERSATION = "\n\n## Conversation to Process{mark}\n{text}"
 FULL = " (nearly full: {tokens} of {most} tokens; shorten the memory)"
-SHORTENED = " (only its beginning is shown, and your memory_update is not used)"
+SHORTENED = " (only the beginning of the memory is shown, and your memory_update is not used)"
 
 CONTINUITY_MAX_TOKENS = 2_000
 FOCUS_MAX_TOKENS = 500

@@ -159,7 +159,7 @@ def rules_of(answer: Fetched) -> str:
         ToolError: the site cannot say.
     """
     if answer.status >= SERVER_ERRORS:
-        raise ToolError("The site's robots.txt cannot be read right now, so its pages must not be fetched.")
+        raise ToolError("The site's robots.txt cannot be read right now, so Millpond does not fetch the site's pages.")
     return answer.body.decode("utf-8", "replace") if answer.status in FOUND else ""
 
 

@@ -166,4 +166,4 @@ async def _readable(page: Fetched, *, is_html: bool, links: bool) -> tuple[str, 
             )
     except (BrokenWorkerProcess, TimeoutError) as error:
         _log.warning("web.unreadable", reason=type(error).__name__)
-        raise ToolError(f"{page.url} cannot be turned into text.") from error
+        raise ToolError(f"{page.url} cannot be converted to text.") from error
