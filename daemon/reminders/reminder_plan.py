@@ -251,7 +251,12 @@ _ASKS = frozenset({"ask", "问"})
 _CRON = re.compile(r"cron(?:\s+\S+){5}\s*", re.IGNORECASE)
 _ME = re.compile(r"me\s+(?=\S)", re.IGNORECASE)
 _MORE = re.compile(r"(?:[和及、,，]|(?:and|und|et)\s)\s*", re.IGNORECASE)
-_LIKE_TIME = re.compile(r"\d|[一二三四五六日天](?![^\s\d])|\S{1,3}\d{1,2}[点时:：]|.*\b\d{1,2}[:：]\d\d")
+_ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)(?=\s)", re.IGNORECASE)
+"""A time of ISO 8601 with a difference from UTC, which no phrase has."""
+_LIKE_TIME = re.compile(
+    r"\d|[一二三四五六日天](?![^\s\d])|\S{1,3}\d{1,2}[点时:：]"
+    r"|.*\b(?:\d{1,2}[:：]\d\d|(?:at|à|um|vers|gegen) ?\d{1,2}(?:h|\b))"
+)
 """How words begin that are meant as a part of the time: the 31st of a month, a day of the week, a time of day."""
 
 
@@ -285,6 +290,8 @@ def parsed(text: str, *, zone: str) -> RemindCommand:
     if cron := _CRON.match(text):
         rule, text = " ".join(cron[0].split()), text[cron.end() :]
     phrase = phrase_of(text)
+    if iso := _ISO.match(text):
+        phrase = Phrase(end=iso.end())
     when, said = text[: phrase.end], text[phrase.end :].strip()
     if not when and not rule:
         when, _, said = text.partition(" ")

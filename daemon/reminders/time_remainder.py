@@ -40,8 +40,10 @@ _REPEATED = compiled(
 _OF_DAY = compiled(r"(?:week|last|dernier|letzten?|en (?:huit|quinze))\b")
 """Behind the name of a day."""
 _AGAIN = compiled(r"(?:every|each|jede[nrsm]?|alle|tous les|toutes les|chaque)\b|每(?!个人|日)")
+_END = compiled(r"(?:until|till|bis|jusqu['’])\S{0,3}\b|直到|截止")
+"""Behind any repetition: its end, in words that nothing above can read."""
 _ZONE = re.compile(
-    r"(?:\(?(?:UTC|GMT|[ECMP][SD]?T|CES?T|MES?Z|BST|IST|JST|KST|HKT|AES?T|Z)\b(?:[+-]\d{1,2})?"
+    r"(?:[+-]\d\d:?\d\d\b|\(?(?:UTC|GMT|[ECMP][SD]?T|CES?T|MES?Z|BST|IST|JST|KST|HKT|AES?T|Z)\b(?:[+-]\d{1,2})?"
     r"|[A-Z][A-Za-z]+/[A-Z]\w+|(?:[A-Z][a-z]+ ){1,2}time\b|(?:eastern|pacific|central|mountain) time\b"
     r"|(?:北京|东京|伦敦|纽约|柏林|巴黎|当地|本地)时间)"
 )
@@ -63,6 +65,8 @@ def belongs_to_time(phrase: Phrase, when: str, rest: str) -> bool:
         return bool(_DELAYED.match(rest) or behind.days or behind.rule or behind.time or behind.delay_s)
     if phrase.rule and phrase.time is None and not phrase.days:
         return bool(_REPEATED.match(rest) or phrase_of(rest).end)
+    if phrase.rule and _END.match(rest):
+        return True
     behind = phrase_of(rest) if rest.isascii() else Phrase()
     if phrase.time is not None and (
         (behind.days and behind.time) or (not phrase.rule and not phrase.days and _CALENDAR.match(rest))

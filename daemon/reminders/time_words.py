@@ -126,7 +126,7 @@ REPETITIONS = {
         "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR": "weekday weekdays workday workdays werktag werktags arbeitstag 工作日",
         "FREQ=WEEKLY;BYDAY=SA,SU": "weekend weekends wochenende week-end week-ends 周末 双休日",
     }),
-    "jours ouvrés": "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR",
+    **dict.fromkeys(("jours ouvrés", "jours ouvrables"), "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR"),
     **dict.fromkeys(("half hour", "half an hour", "halbe stunde"), "FREQ=MINUTELY;INTERVAL=30"),
     **dict.fromkeys(("quarter hour", "quarter of an hour", "quart d'heure"), "FREQ=MINUTELY;INTERVAL=15"),
     **dict.fromkeys(("half year", "half a year", "halbe jahr"), "FREQ=MONTHLY;INTERVAL=6"),

@@ -12,7 +12,7 @@ from tests.remindlab import place_of
 NOW = dt.datetime(2026, 11, 26, 8, 0, tzinfo=dt.UTC)  # a Thursday, 9:00 in Berlin
 
 UNDERSTOOD = """
-2026-11-26 09:05 = 5 minutes from now
+2026-11-26 09:05 = 5 minutes from now; 2026-11-26T08:05Z; 2026-11-26T16:05:00+08:00; 2026-11-26T08:05+0000
 2026-11-26 09:10 = 十分钟后; 十分钟以后; 过十分钟
 2026-11-26 09:15 = in a quarter of an hour; in einer Viertelstunde; dans un quart d'heure; à neuf heures et quart
 2026-11-26 09:30 = 9点半; 9点30; 九点三十; 早上9:30; in einer halben Stunde; um 9 Uhr 30; um 9.30 Uhr; 9.30 Uhr;
@@ -162,7 +162,7 @@ UNDERSTOOD = """
     tous les lundis et jeudis à 9h
 2026-11-30 09:00 WEEKLY;BYDAY=MO,TU,WE = 每周一到周三九点
 2026-11-27 08:00 WEEKLY;BYDAY=MO,TU,WE,TH,FR = weekdays at 8; Mo-Fr um 8; Mo bis Fr um 8; werktags um 8;
-    jeden Werktag um 8; tous les jours ouvrés à 8h
+    jeden Werktag um 8; tous les jours ouvrés à 8h; tous les jours ouvrables à 8h
 2026-11-27 08:30 WEEKLY;BYDAY=MO,TU,WE,TH,FR = 每个工作日早上八点半
 2026-11-27 09:00 WEEKLY;BYDAY=MO,TU,WE,TH,FR = Mon-Fri 9:00; 每工作日九点; 工作日九点; 9am every weekday
 2026-11-30 09:00 WEEKLY;BYDAY=MO,WE = every mon/wed 9:00
@@ -190,7 +190,9 @@ UNDERSTOOD = """
 """The first time, the repetition, and phrases for them."""
 
 REFUSED = """
-when = in a couple of hours; in a few minutes; in 2 fortnights; 2 weeks from tomorrow at 9;
+when = every day at 9 until christmas; täglich um 9 bis Ostern; tous les jours à 9h jusqu'à noël; 每天九点直到春节;
+    tous les jours fériés à 8h; 9:00+01:00;
+    in a couple of hours; in a few minutes; in 2 fortnights; 2 weeks from tomorrow at 9;
     every 2 hours from 9 to 17; biweekly on monday at 9; Mon, Wed, Fri 9:00; weekdays except friday at 8;
     every day except sunday at 9; every day until friday at 9; every day for a week at 9; twice a day at 9;
     twice a week at 9; three times a day; once a week at 9; once a month at 9; once a day at 9;
