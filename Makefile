@@ -96,8 +96,8 @@ test-servers: $(VENV)/.servers  ## Run tests with Redis 6.2 and with a cluster o
 test-clocks: $(VENV)/.test  ## Run tests in which clocks jump by an hour; needs libfaketime (Debian: apt-get install faketime)
 	$(BIN)/python -m pytest $(PARALLEL) -m 'faketime and not slow' tests/faults
 
-test-page: $(VENV)/.page  ## Test the page in a browser; needs Chromium (Debian: apt-get install chromium)
-	@command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium)" >&2; exit 1; }
+test-page: $(VENV)/.page  ## Test the page in a browser; needs Chromium (Debian: apt-get install chromium-headless-shell)
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium-headless-shell)" >&2; exit 1; }
 	$(BIN)/python -m pytest $(PARALLEL) tests/page
 
 test-deploy: $(VENV)/.deploy  ## Test the files in deploy/, the installed wheel, and the pinned packages; needs systemd-analyze (Debian: apt-get install systemd)
