@@ -61,6 +61,7 @@ KINDS = {
     ".css": "text/css; charset=utf-8",
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".json": "application/json",
     ".svg": "image/svg+xml",
     ".woff2": "font/woff2",
 }
@@ -95,7 +96,7 @@ HEADERS = {"Content-Security-Policy": POLICY, "Cache-Control": "no-cache", "Cros
 class _File:
     """One file of the page: plain, and compressed to a third for clients that accept it.
 
-    The files in folders, 1.4 MB for languages of code, are read when a browser asks for them.
+    The files in folders, for languages of code and of the page, are read when a browser asks for them.
     """
 
     def __init__(self, path: Path) -> None:

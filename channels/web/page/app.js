@@ -5,7 +5,7 @@
 
 import {get, post, query} from "/page/api.js";
 import {add, empty, fill, h, toast, visible} from "/page/dom.js";
-import {language, switcher, t, translate} from "/page/words.js";
+import {switcher, t, tag, translate} from "/page/words.js";
 import "/page/sessions.js";
 
 const ROUTES = [
@@ -111,7 +111,7 @@ export function nameOf(session) {
 
 async function meet() {
   try {
-    me = await get(`/api/me${query({language})}`);
+    me = await get(`/api/me${query({language: tag === "zh-CN" ? "zh" : "en"})}`);
   } catch (error) {
     if (error.status !== 401) setTimeout(meet, 3000);
     return;

@@ -4,7 +4,7 @@ import {ApiError, post, put} from "/page/api.js";
 import {Attachments} from "/page/attachments.js";
 import {add, fill, h, toast} from "/page/dom.js";
 import {filesElement} from "/page/files.js";
-import {t} from "/page/words.js";
+import {t, term} from "/page/words.js";
 
 const HEIGHT_MAX = 240;
 /** Characters shown of a pending message. */
@@ -151,7 +151,7 @@ export class Composer extends HTMLElement {
   }
 
   set commands(commands) {
-    this.known = commands ?? [];
+    this.known = (commands ?? []).map(({name, text}) => ({name, text: term(text)}));
   }
 
   set busy(busy) {

@@ -36,7 +36,7 @@ export function showQueue(view, holder) {
   const shown = h("div.stack", null);
   fill(holder,
     tabs(t("Queues"), Object.entries(QUEUES).filter(([name]) => !ELSEWHERE[name]).map(([name, [label]]) => [toQueue(name), label, name === queue])),
-    h("div.row.wrap", null, h("p.soft.grow", null, QUEUES[queue].slice(1).join(language === "zh" ? "" : " ")), press(t("Refresh"), () => view.changed())),
+    h("div.row.wrap", null, h("p.soft.grow", null, QUEUES[queue].slice(1).join(["zh", "ja"].includes(language) ? "" : " ")), press(t("Refresh"), () => view.changed())),
     session && h("p", null, t("Showing only messages from this conversation:"), " ", toSession(session, plain(session)), " · ", h("a", {href: toQueue(queue)}, t("Show all messages"))),
     shown);
   view.into(shown, (signal) => get(`/api/queues/${segment(queue)}${query({limit: LIMIT, session})}`, signal), ({entries}) => {
