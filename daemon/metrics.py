@@ -25,7 +25,7 @@ TURN_SECONDS = Histogram(
 )
 _STAGE_SECONDS = Histogram(
     "millpond_turn_stage_seconds",
-    "Time that turns spend in each stage; the stages model, tools and prompt are counted once for each round",
+    "Time that turns spend in each stage. The model, tools and prompt stages are counted once per round",
     ["stage"],
     buckets=(0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 600),
 )

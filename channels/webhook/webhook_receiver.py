@@ -145,7 +145,7 @@ def arrival_of(body: bytes, request_id: str, *, now_s: float) -> Arrival:
     sender = found.sender if isinstance(found.sender, _Sender) else _Sender(id=found.sender)
     if found.type in REACTIONS:
         if not (found.id and found.emoji):
-            raise msgspec.ValidationError("a reaction needs the id of the bot's message, and an emoji")
+            raise msgspec.ValidationError("a reaction must contain the ID of the bot's message and an emoji")
         return reacted(
             chat=found.chat,
             message=found.id,

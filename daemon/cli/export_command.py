@@ -40,7 +40,7 @@ def export(ctx: click.Context, /, *, output: Path, force: bool, as_json: bool, *
     """Export all stored data of a person or group into a zip file.
 
     The file contains memory with all versions, all conversations, files, and usage. SESSION selects the person or
-    group that owns the memory of the session. The option --person also includes the person's messages in groups.
+    group whose memory the session uses. The option --person also includes the person's messages in groups.
     """
     name, person, scope = (whose[option] or "" for option in ("name", "person", "scope"))
     if sum(map(bool, (name, person, scope))) != 1:

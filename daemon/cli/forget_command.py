@@ -60,7 +60,7 @@ def forget_session(ctx: click.Context, name: str, *, yes: bool, as_json: bool) -
 def forget_memory(
     ctx: click.Context, name: str, *, what: str | None, only: str | None, yes: bool, as_json: bool
 ) -> None:
-    """Delete the text WHAT from all of a memory's data. Without WHAT, delete all of the memory's data.
+    """Delete the text WHAT wherever it occurs in a memory's data. Without WHAT, delete all of the memory's data.
 
     A memory's data consists of the memory itself, its history, notes, conversations and files.
     """

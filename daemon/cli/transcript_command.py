@@ -321,7 +321,7 @@ async def _lines(process: "Process", wanted: TranscriptSource) -> "AsyncGenerato
 @JSON
 @click.pass_context
 def restore(ctx: click.Context, *, name: str, as_json: bool) -> None:
-    """Create a new session from the messages, named SESSION~1 (then ~2, …).
+    """Create a new session named SESSION~1 (or SESSION~2, and so on) from the messages.
 
     You can continue the conversation in the new session. The messages keep their numbers (indexes). The command does
     not change the memory. If the new session's messages are summarized later, their content is added to the memory

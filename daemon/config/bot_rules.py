@@ -127,10 +127,12 @@ def _reranker_findings(config: Config) -> Iterator[ConfigProblem]:
         yield ConfigProblem(f"{_RERANKER}.api_key", text)
     needs = tuple(f"{_RERANKER}.{key}" for key in ("model", "base_url", "api_key", "api_key_file"))
     if (given.base_url or given.api_key) and not given.model:
-        text = "the key is not set. Set the model that reranks search results, such as rerank-v3.5"
+        text = "this setting is missing. Set the model that reranks search results, such as rerank-v3.5"
         yield ConfigProblem(f"{_RERANKER}.model", text, needs)
     if given.model and not given.base_url:
-        text = "the key is not set. Set the address of the server that reranks search results, such as http://host/v1"
+        text = (
+            "this setting is missing. Set the address of the server that reranks search results, such as http://host/v1"
+        )
         yield ConfigProblem(f"{_RERANKER}.base_url", text, needs)
 
 

@@ -93,7 +93,7 @@ def _problem(loaded: Adapter, tag: str) -> str:
         return f"the adapter's config has keys without a default: {', '.join(without)}"
     module, colon, name = loaded.connect.partition(":")
     if not (module and colon and name):
-        return f"the adapter's connect is {loaded.connect!r}, but must have the form module:name"
+        return f"the adapter's connect value is {loaded.connect!r}, but it must have the form module:name"
     return ""
 
 

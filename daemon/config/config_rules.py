@@ -86,8 +86,8 @@ def _order(config: Config) -> Iterator[ConfigProblem]:
     queue, bootstrap = config.queue, config.context.bootstrap
     if queue.renew_s >= queue.lease_s:
         text = (
-            "the value must be less than lease_s; otherwise leases would expire while workers still hold them. Got "
-            f"{queue.renew_s} and {queue.lease_s}"
+            "the value must be less than lease_s. Otherwise, leases would expire while workers still hold them. "
+            f"Got {queue.renew_s} and {queue.lease_s}"
         )
         yield ConfigProblem("queue.renew_s", text, ("queue.lease_s",))
     if queue.backoff_min_s > queue.backoff_max_s:

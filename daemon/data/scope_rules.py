@@ -250,8 +250,8 @@ class CrossSlotRules:
                 owner=session,
             )
             text = (
-                f"the session's consolidated messages end before message "
-                f"{cursor} (of {head}), but the memory contains all messages before {upto}"
+                f"the session states that {cursor} of {head} messages are consolidated, but the memory already "
+                f"contains {upto} messages"
             )
             yield Flaw(rule="session.memory", where=session, text=text, mend=mend)
 

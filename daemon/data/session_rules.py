@@ -185,8 +185,8 @@ class _Look:
         if (tokens, tokens_start) != (self._tokens, self._tokens_start) and self._cursor <= self._start:
             yield self._flaw(
                 "session.tokens",
-                f"the session's stored totals are {self._tokens} and {self._tokens_start} tokens, but its messages "
-                f"add up to {tokens} and {tokens_start}",
+                f"the session states totals of {self._tokens} and {self._tokens_start} tokens, but the session's "
+                f"messages add up to {tokens} and {tokens_start} tokens",
                 *("tokens", "correct the totals", self._cursor, self._start, self._head, tokens, tokens_start),
             )
 

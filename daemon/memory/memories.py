@@ -119,8 +119,9 @@ class Memories:
             raise moving(scope)
         if status == b"behind":
             raise FenceBehind(
-                f"the memory of session {session} was opened with the fencing token {int(found)}, but this lock "
-                f"(lease) has the lower token {fence}. Acquire the lock again with a higher fencing token.",
+                f"this worker's lock (lease) on session {session} is out of date: the memory was opened with the "
+                f"fencing token {int(found)}, but the lock has the lower token {fence}. Acquire the lock again with "
+                "a higher fencing token.",
                 highest=int(found),
             )
         return opened_from(found, asked)

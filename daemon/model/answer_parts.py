@@ -291,7 +291,7 @@ class AnswerParts:
         calls: list[ToolCall] = []
         for call in self._calls.finished():
             if not call.name:
-                raise InvalidAnswer(f"{self._endpoint} called a tool without giving its name")
+                raise InvalidAnswer(f"{self._endpoint} called a tool without naming the tool")
             identity = call.id or f"call_{uuid.uuid4().hex}"
             while identity in taken:
                 identity += "_"
@@ -316,4 +316,4 @@ def _shape(payload: bytes) -> str:
         found: object = msgspec.json.decode(payload)
     except UNREADABLE:
         return f"{size} that are not JSON"
-    return f"{size} of JSON with an unexpected structure ({_SHAPES.get(type(found), 'a number or null')})"
+    return f"a JSON value of {size} with an unexpected structure ({_SHAPES.get(type(found), 'a number or null')})"

@@ -99,7 +99,7 @@ class LinkCodes:
             made: bytes = await self._bus.run(OFFER, [keys.pair(code), keys.linking(party.scope)], args)
             if made != b"taken":
                 return code if made == b"made" else ""
-        raise JobRefused("no unused linking code could be created. Try again.")
+        raise JobRefused("Millpond could not create an unused linking code. Try again.")
 
     async def redeem(self, said: str, party: Party, *, bot: str, family: list[str]) -> Request | Refused:
         """Use a code, which opens a link request. The same message gives the same result again.

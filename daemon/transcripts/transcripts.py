@@ -213,7 +213,7 @@ class _Archived:
                 reason = str(error)
         end = gap_end(self._listed or (), at, upto)
         reason = reason or (
-            f"session {self._session}: messages {at} to {end - 1} are neither in its log nor in the "
+            f"session {self._session}: messages {at} to {end - 1} are neither in the session's log nor in the "
             "archive. The keys were changed by hand, or a backup was only partly restored."
         )
         return Piece(first=at, upto=end, reason=reason)

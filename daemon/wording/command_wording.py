@@ -5,8 +5,8 @@ from collections.abc import Mapping
 ENGLISH: Mapping[str, str] = {
     # Sentences of ``/forget`` and the names of its tiers; ``daemon.wording`` has them among all sentences.
     "forget_how": (
-        "/forget WORDS lists all text stored for this chat that contains these words. To delete entries 1 and 3 of "
-        "that list, send /forget 1 3. To delete every entry, send /forget all."
+        "/forget WORDS searches the data stored for this chat, and lists each text that contains these words. To "
+        "delete entries 1 and 3 of that list, send /forget 1 3. To delete every entry, send /forget all."
     ),
     "forget_slow": (
         "The stored data is too large to be searched from this chat. Ask an administrator to run `millpond "

@@ -160,7 +160,7 @@ async def test_what_no_list_names_any_more_is_told_with_its_range(shelf: Shelf) 
     await shelf.trim(4)
     await shelf.lab.bus.call("LPOP", shelf.lab.bus.keys.segments(ANN))
 
-    with pytest.raises(ArchiveError, match="messages 0 to 1 are neither in its log nor in the archive"):
+    with pytest.raises(ArchiveError, match="messages 0 to 1 are neither in the session's log"):
         await shelf.transcripts.read(ANN, 0, 6)
 
 

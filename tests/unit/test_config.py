@@ -384,8 +384,12 @@ _RERANKING = {
 @each_row(
     ("given", "path", "text"),
     [
-        ({"MODEL": ""}, "model", "the key is not set. Set the model that reranks search results"),
-        ({"BASE_URL": ""}, "base_url", "the key is not set. Set the address of the server that reranks search results"),
+        ({"MODEL": ""}, "model", "this setting is missing. Set the model that reranks search results"),
+        (
+            {"BASE_URL": ""},
+            "base_url",
+            "this setting is missing. Set the address of the server that reranks search results",
+        ),
         ({"BASE_URL": "http://me:secret@host/v1"}, "base_url", "expected http:// or https:// and a host"),
         ({"API_KEY": "two words"}, "api_key", "the value must be one line of ASCII characters without spaces"),
     ],
@@ -629,9 +633,12 @@ def test_all_problems_are_listed_at_once_and_consequences_are_not(file):
         ("[bots.pond.model]\nbase_url = 'http://h/v1'", "name: this setting is missing. Set bots.pond.model.name or "
         "OPENAI_MODEL"),
         ("[bots.pond.model]\napi_key = 'k'", "name: this setting is missing. Set bots.pond.model.name or OPENAI_MODEL"),
-        ("[bots.pond.model]\nname = 'm'\nbase_url = 'ftp://h'", "bots.pond.model.base_url: expected http:// or https://"),
-        ("[bots.pond.model]\nname = 'm'\nbase_url = 'localhost:1'", "bots.pond.model.base_url: expected http:// or https://"),
-        ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://[::1'", "bots.pond.model.base_url: expected http:// or https://"),
+        ("[bots.pond.model]\nname = 'm'\nbase_url = 'ftp://h'", "bots.pond.model.base_url: expected http:// or "
+                                                                "https://"),
+        ("[bots.pond.model]\nname = 'm'\nbase_url = 'localhost:1'", "bots.pond.model.base_url: expected http:// or "
+                                                                    "https://"),
+        ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://[::1'", "bots.pond.model.base_url: expected http:// or "
+                                                                    "https://"),
         ("[bots.pond.model]\nname = 'm'\nbase_url = 'http://u:p@h'", "without a user name or password"),
         ("[bots.pond.model]\nname = 'm'\napi_key = \"a\\nb\"", "bots.pond.model.api_key: the value must be one line"),
         ("[bots.pond.model]\ncontext_window_tokens = 4096\nsafety_buffer_tokens = 3000", "leaves only 72 tokens for"),
@@ -1039,7 +1046,13 @@ def test_only_the_password_of_an_address_is_starred():
 
 def test_no_traceback_of_an_error_holds_a_secret(file, tmp_path):
     secret_file(tmp_path / "key", b"hush\xff")
-    text = "[redis]\nurl = 'redis://:hush@h:hush'\n[bots.pond.model]\napi_key = 'hush hush'\nbase_url = 'http://u:hush@h'\n"
+    text = (
+        "[redis]\n"
+        "url = 'redis://:hush@h:hush'\n"
+        "[bots.pond.model]\n"
+        "api_key = 'hush hush'\n"
+        "base_url = 'http://u:hush@h'\n"
+    )
 
     with pytest.raises(ConfigError) as caught:
         load_text(file, text + "[channels.web]\ntoken_file = 'key'\n")

@@ -168,7 +168,7 @@ def test_a_type_that_nobody_brings_is_told_with_those_that_there_are(install: In
         ),
         (
             GOOD.replace("horn.adapter:connect", "horn.adapter"),
-            "the adapter's connect is 'horn.adapter', but must have the form module:name",
+            "the adapter's connect value is 'horn.adapter', but it must have the form module:name",
         ),
     ],
 )

@@ -103,10 +103,10 @@ def test_a_short_key_garbles_no_words_and_a_long_one_is_starred(key: str, shown:
     ("payload", "shape"),
     [
         (b"Anna has", "8 bytes that are not JSON"),
-        (b'"Anna"', "6 bytes of JSON with an unexpected structure (a string)"),
-        (b'["Anna"]', "8 bytes of JSON with an unexpected structure (an array)"),
-        (b'{"choices": "Anna"}', "19 bytes of JSON with an unexpected structure (an object)"),
-        (b"7", "1 bytes of JSON with an unexpected structure (a number or null)"),
+        (b'"Anna"', "a JSON value of 6 bytes with an unexpected structure (a string)"),
+        (b'["Anna"]', "a JSON value of 8 bytes with an unexpected structure (an array)"),
+        (b'{"choices": "Anna"}', "a JSON value of 19 bytes with an unexpected structure (an object)"),
+        (b"7", "a JSON value of 1 bytes with an unexpected structure (a number or null)"),
     ],
 )
 def test_a_payload_that_cannot_be_read_is_told_by_its_size_and_shape(payload: bytes, shape: str) -> None:

@@ -255,7 +255,7 @@ async def search(qmd: Qmd, index: str, lines: str, *, mode: Mode, limit: int, wi
 PROBE_S = 20.0
 """How long the search may take; it takes 0.2 s, and much longer on a machine that has just started."""
 
-INDEX, NAME, TEXT = "probe", "zqprobe", "Millpond checks whether a search finds this sentence.\n"
+INDEX, NAME, TEXT = "probe", "zqprobe", "Millpond uses this sentence to check whether the search works.\n"
 
 _VERSION = re.compile(rb"\d+(?:\.\d+)+[\w.-]*")
 

@@ -85,7 +85,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True):
         """
         parts, number = int(self.headers.get("sum") or 1), int(self.headers.get("seq") or 0)
         if not 0 <= number < max(parts, 1) <= PARTS_MAX:
-            raise ValueError("part of an event has an invalid number")
+            raise ValueError("a part of an event has an invalid sequence number")
         return max(parts, 1), number
 
 
@@ -162,7 +162,7 @@ def _number(content: bytes, at: int) -> tuple[int, int]:
         value |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
             return value, at + place + 1
-    raise ValueError("a frame ends within a number")
+    raise ValueError("a frame ends in the middle of a number")
 
 
 def _varint(value: int) -> bytes:
