@@ -58,7 +58,7 @@ _ENGLISH = re.compile(
     |(?:the\ )?(?P<before_last>{_UNIT}|{_WEEKDAYS})\ before\ last(?!\w)
     |(?:last|past|previous|recent)\ (?P<past_number>\d{{1,3}}|{_COUNTS}|(?:couple|few|several)(?:\ of)?)
         \ (?P<past_unit>day|night|week|weekend|month|year)s?(?!\w)
-    |(?:in|over|within|during|throughout)\ the\ (?:last|past)\ (?P<rolling>week|month|year)(?!\w)
+    |(?:in|over|within|during|throughout)\ the\ (?:last|past)\ (?P<rolling>week|month|year)(?!\w|\ (?:of|in)\ )
     |(?P<which>last|past|previous|this)\ (?P<unit>{_UNIT}|quarter)(?!\w)
     |(?:(?:the\ )?(?:start|beginning|end|middle|rest|course|early\ part)|(?:first|second)\ half)\ of\ the
         \ (?P<this_unit>year|month|week)(?!\w)

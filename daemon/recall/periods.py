@@ -35,7 +35,7 @@ _open_behind = re.compile(
     r"\s*(?:(?P<since>以来|以來|起|开始|開始|onwards?\b)|(?P<after>[之以过]?[后後])|(?P<before>[之以]?前(?![面往期]))|(?P<until>为止))",
     re.IGNORECASE,
 ).match
-_within = re.compile(rf"\s*,?\s*(?:(?:of|in|on|'s|’s|的|im|en|am)\s*)?{_THE}", re.IGNORECASE).fullmatch
+_within = re.compile(rf"\s*,?\s*(?:(?:of|in|on|'s|’s|的(?:[某一]个)?|im|en|am)\s*)?{_THE}", re.IGNORECASE).fullmatch
 """Between a date and a longer one that contains it: "Friday of last week", "last year in March"."""
 
 
@@ -107,6 +107,8 @@ def _inside(small: Span, large: Span) -> Days | None:
         return large.first, large.last  # "Friday, 3 May"
     if small.kind == "day number" and large.kind == "month":
         return date_spans.day(large.first.year, large.first.month, small.first.day)
+    if small.kind in ("weekday", "weekend") and large.kind in ("month", "season", "year"):
+        return large.first, large.last  # "a Monday in March 2025" may be any of them
     if small.kind == "weekday" and large.kind == "week":
         day = large.first + DAY * ((small.first.weekday() - large.first.weekday()) % 7)
         return day, day

@@ -417,6 +417,9 @@ def test_a_day_with_words_beside_it(day: dt.date, written: str, form: tuple[str,
         ("letztes Jahr im März", "2025-03-01", "2025-03-31"), ("vom 3. bis 10. Mai", "2026-05-03", "2026-05-10"),
         ("am Wochenende vor dem 10. April", "2026-04-04", "2026-04-05"), ("zu Ostern", "2026-04-03", "2026-04-06"),
         ("le week-end avant le 10 avril", "2026-04-04", "2026-04-05"), ("cette semaine", "2026-11-16", "2026-11-22"),
+        ("on a Monday in March 2025", "2025-03-01", "2025-03-31"), ("三月的一个周末", "2026-03-01", "2026-03-31"),
+        ("2025年3月的星期一", "2025-03-01", "2025-03-31"), ("in the last week of May", "2026-05-25", "2026-05-31"),
+        ("during the last month of 2025", "2025-12-01", "2025-12-31"),
     ],
 )  # fmt: skip
 def test_periods(said: str, first: str, last: str) -> None:
