@@ -86,11 +86,15 @@ async def _reactions(api: Api, me: User, config: TelegramConfig) -> Remark:
             continue  # the bot is not there, or Telegram does not tell
         if status not in ("administrator", "creator"):
             lacking.append(group)
-    text = "Telegram sends reactions in groups only to administrators. "
+    text = (
+        "Telegram sends reactions in groups only to administrators. Make the bot an administrator of each group in "
+        "which the bot should receive reactions"
+    )
     if lacking:
-        text += f"Make the bot an administrator of these groups: {', '.join(lacking)}"
-    else:
-        text += "Make the bot an administrator of each group in which the bot should receive reactions"
+        text = (
+            "Telegram sends reactions in groups only to administrators. Make the bot an administrator of these groups: "
+            f"{', '.join(lacking)}"
+        )
     return Remark(state="warning" if lacking else "ok", text=text)
 
 

@@ -214,6 +214,12 @@ def _in(language: Language, text: str) -> str:
     return chinese(text) if language == "zh" else text
 
 
+def tell(asker: Asker, text: str) -> None:
+    """Say a text that begins with a small letter, as errors do."""
+    said = _in(asker.language, text)
+    asker.say(f"  {said[0].upper()}{said[1:]}")
+
+
 def _meant(answer: str, words: Sequence[str]) -> str:
     """The word that begins so; empty when none or several do."""
     found = [word for word in words if answer and word.startswith(answer.lower())]
@@ -261,7 +267,7 @@ def _tried(asker: Asker, what: SecretQuestion, secret: Secret, *, test: bool) ->
     if wrong := what.problem(secret):
         if not asker.asks:
             raise AnswerRefused(what.flag, "", wrong)
-        asker.say(f"  {wrong[0].upper()}{wrong[1:]}")
+        tell(asker, wrong)
         return "again"
     if not test:
         return "keep"
@@ -274,7 +280,7 @@ def _tried(asker: Asker, what: SecretQuestion, secret: Secret, *, test: bool) ->
     else:
         return "keep"
     of = (
-        ("again", "ask again"),
+        ("again", "enter the value again"),
         ("keep", "keep this value anyway"),
         ("skip", f"continue without {what.platform}"),
     )

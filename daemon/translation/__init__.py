@@ -26,14 +26,16 @@ def templates() -> Mapping[str, str]:
 def chinese(text: str) -> str:
     """``text`` in Chinese; unchanged where no template fits.
 
-    The values in a text may be texts themselves. Lines, and a text after a name and a colon, are translated by
-    themselves.
+    The values in a text may be texts themselves. Lines, indented texts, and a text after a name and a colon, are
+    translated by themselves.
     """
     if not text.strip():
         return text
     for template, said in templates().items():
         if values := _values(template, text):
             return said.format(*map(chinese, values[1:]))
+    if indent := text[: -len(text.lstrip())]:
+        return f"{indent}{chinese(text.lstrip())}"
     if "\n" in text:
         return "\n".join(map(chinese, text.split("\n")))
     name, colon, rest = text.partition(": ")

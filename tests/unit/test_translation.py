@@ -10,6 +10,8 @@ from daemon.translation import chinese, templates
 from tests.tables import each_row
 
 ROOT = Path(__file__).resolve().parents[2] / "daemon"
+CHANNELS = ROOT.parent / "channels"
+BOT_CHECKS = ROOT.parent / "workers/agent/bot_checks.py"
 
 SAID = frozenset(["say", "tell", "echo", "_say", "UsageError", "BadParameter", "confirm"])
 """Functions whose first argument a person reads."""
@@ -89,6 +91,18 @@ def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+def questions_and_findings() -> Iterator[tuple[Path, str]]:
+    """Texts of the setup of a platform and of its examination: steps, questions, problems and findings."""
+    for path in (*sorted(ROOT.glob("setup/**/*interview.py")), *sorted(CHANNELS.glob("*/health_check.py"))):
+        tree, known = parsed(path), set[int]()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Expr | ast.JoinedStr):  # a docstring, and the pieces of a text
+                known |= {id(each) for each in ast.iter_child_nodes(node)}
+            text = template(node) if isinstance(node, ast.Constant | ast.JoinedStr) else ""
+            if id(node) not in known and SENTENCE.search(text):
+                yield path, text
+
+
 def files(room: str) -> list[Path]:
     return [ROOT / room] if room.endswith(".py") else sorted((ROOT / room).rglob("*.py"))
 
@@ -102,6 +116,8 @@ def test_each_answer_and_each_error_of_the_command_line_is_translated() -> None:
         for text in read_by_people(path)
         if text not in templates() and not CODE.fullmatch(text)
     }
+    texts |= {f"{path.name}: {text}" for path, text in questions_and_findings() if chinese(text) == text}
+    texts |= {text for text in read_by_people(BOT_CHECKS) if chinese(text) == text}
 
     assert sorted(texts) == []
 
@@ -109,7 +125,12 @@ def test_each_answer_and_each_error_of_the_command_line_is_translated() -> None:
 def test_each_translation_belongs_to_a_text_of_the_program() -> None:
     known = {
         template(node)
-        for path in ROOT.rglob("*.py")
+        for path in (
+            *ROOT.rglob("*.py"),
+            *CHANNELS.glob("*/health_check.py"),
+            CHANNELS / "discord/gateway_session.py",
+            BOT_CHECKS,
+        )
         for node in ast.walk(parsed(path))
         if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp)
     }
@@ -138,6 +159,10 @@ def test_a_translation_has_the_values_of_its_text() -> None:
             "  a.b: set it",
         ),
         ("a text of nobody", "a text of nobody"),
+        (
+            "  Slack rejected the token (token_revoked). Copy the whole token again.",
+            "  Slack 拒绝了令牌（token_revoked）。请重新复制完整的令牌。",
+        ),
     ],
 )
 def test_a_text_is_translated_with_its_values(text: str, said: str) -> None:

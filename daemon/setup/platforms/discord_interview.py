@@ -11,7 +11,7 @@ from daemon.errors import ConfigError
 from daemon.printable import printable
 from daemon.setup.answers import ACCESS, Access, DiscordAnswer, Flags, Owner
 from daemon.setup.platforms.discord_api import NO_INTENT, App, DiscordSaysNo, app_at
-from daemon.setup.questions import AnswerRefused, Asker, SecretQuestion, address_problem, ask_secret, run
+from daemon.setup.questions import AnswerRefused, Asker, SecretQuestion, address_problem, ask_secret, run, tell
 from daemon.setup.setup_files import ConfigPlace, strings
 
 WHERE_USER = (
@@ -69,7 +69,7 @@ class DiscordInterview:
             self._app = app = run(lambda: app_at(base_url, token))
             self._asker.say(f"  The bot is {printable(app.name)}. To add the bot to a server, open {app.invitation}")
             if not app.may_read_content:
-                self._asker.say(f"  {NO_INTENT[0].upper()}{NO_INTENT[1:]}.")
+                tell(self._asker, NO_INTENT)
 
         question = SecretQuestion(
             question="Bot token (press Enter to skip Discord)",

@@ -32,7 +32,7 @@ Feishu: create an app for your company. docs/feishu.md and docs/feishu.zh-CN.md 
   1. Open https://open.feishu.cn/app (Lark: {LARK}/app), and create a custom app.
   2. Under Features, add the bot. Under Permissions & Scopes, import these scopes:
      {", ".join(SCOPES)}
-  3. {WHERE_APP[0].upper()}{WHERE_APP[1:]}."""
+  3. Copy the App ID and the App Secret from Credentials & Basic Info."""
 STEP_HEARD = f"""  4. Leave this program running. Under Events & Callbacks, choose the long-lived connection,
      and add the events {" and ".join(EVENTS)}.
      Under Callback Configuration, also choose the long-lived connection, and add {CALLBACK}.

@@ -81,7 +81,8 @@ class SlackInterview:
             events_url=self._events_url(channel),
         )
         if asker.asks:
-            self._asker.say(f"{STEPS}\n{STEP_HTTP if begun.events_url else STEP_SOCKET}")
+            self._asker.say(STEPS)
+            self._asker.say(STEP_HTTP if begun.events_url else STEP_SOCKET)
         with_bot = self._with_bot(begun)
         heard = self._heard(with_bot) if with_bot else None
         return self._with_people(bot, heard, language) if heard else None
