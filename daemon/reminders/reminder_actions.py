@@ -97,8 +97,10 @@ async def change(reminders: Reminders, stored: StoredReminder, **changes: Any) -
     return new
 
 
-async def act(reminders: Reminders, action: Action, stored: StoredReminder) -> Reminder | None:
+async def act(reminders: Reminders, action: Action, stored: StoredReminder, *, asked_as: str = "") -> Reminder | None:
     """The reminder after ``action``; None: it is deleted, also when it was to be resumed and its time has passed.
+
+    ``asked_as``: as for ``Reminders.change``.
 
     Raises:
         ReminderRefused: somebody else changed it at the same time.
@@ -109,7 +111,7 @@ async def act(reminders: Reminders, action: Action, stored: StoredReminder) -> R
         after = msgspec.structs.replace(reminder, paused=True)
     elif reminder is not None and action == "resume":
         after = await to_thread.run_sync(partial(resumed, reminder, await reminders.now()))
-    if not await reminders.change(stored, after):
+    if not await reminders.change(stored, after, asked_as=asked_as):
         raise ReminderRefused("remind_moved", id=stored.id)
     return after
 

@@ -109,7 +109,7 @@ class Reminders:
                 keys.session(session),
                 keys.reminders(session),
                 keys.upcoming(partition),
-                keys.said(session, f"{session}#remind-{asked_as}"),
+                self._asked(session, asked_as),
             ],
             [
                 tenure.nonce if near and tenure else "",
@@ -138,10 +138,16 @@ class Reminders:
         raw = await self._bus.call("HGET", self._bus.keys.reminders(session), reminder_id)
         return None if raw is None else _stored(session, reminder_id.encode(), raw)
 
-    async def change(self, stored: StoredReminder, to: Reminder | None, *, look_at: dt.datetime | None = None) -> bool:
+    async def change(
+        self, stored: StoredReminder, to: Reminder | None, *, look_at: dt.datetime | None = None, asked_as: str = ""
+    ) -> bool:
         """Make ``stored`` be ``to``; None deletes it. False: it is another one by now, and nothing was changed.
 
-        ``look_at``: when it fires at the earliest, unless ``due`` says; a paused one never does.
+        Args:
+            stored: as it was read.
+            to: as it is to be.
+            look_at: when it fires at the earliest, unless ``due`` says; a paused one never does.
+            asked_as: the command that asks for it; see ``deleted_by``.
         """
         bus, partition = self._bus, self._bus.keys.partition(stored.session)
         due: int | str = ""
@@ -150,11 +156,21 @@ class Reminders:
         master = bus.master
         changed: int = await bus.run(
             CHANGE,
-            [bus.keys.reminders(stored.session), bus.keys.upcoming(partition)],
-            [stored.member, stored.id, stored.raw, to.raw if to else b"", due],
+            [
+                *(bus.keys.reminders(stored.session), bus.keys.upcoming(partition)),
+                *([self._asked(stored.session, asked_as)] if asked_as else []),
+            ],
+            [stored.member, stored.id, stored.raw, to.raw if to else b"", due, round(ASKED_TTL_S * 1000)],
         )
         await bus.replicated(master)
         return bool(changed)
+
+    async def deleted_by(self, session: str, asked_as: str) -> bool:
+        """Whether this command deleted a reminder of the session, in whichever worker."""
+        return bool(await self._bus.call("EXISTS", self._asked(session, asked_as)))
+
+    def _asked(self, session: str, asked_as: str) -> str:
+        return self._bus.keys.said(session, f"{session}#remind-{asked_as}")
 
     async def look_later(self, stored: StoredReminder, *, now: dt.datetime, seconds: float) -> None:
         """Look again at ``stored`` in so many seconds; it stays as it is, readable or not."""

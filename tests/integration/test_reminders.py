@@ -10,17 +10,19 @@ import msgspec
 import pytest
 
 from daemon.clock import stamp
-from daemon.config import AccessConfig, RemindersConfig, TelegramConfig
+from daemon.config import AccessConfig, BotConfig, RemindersConfig, TelegramConfig
 from daemon.errors import BusUnavailable
+from daemon.events import Inbound
 from daemon.model import Answer, ToolCall
 from daemon.process import Process
 from daemon.reminders import Reminders, all_reminders, change, following, id_of, prefer, preferences_of, reminder_store
 from daemon.testing import FailingBus, Gate, ScriptedModel
-from tests.conftest import Lab, RecordingBus, an_entry
+from tests.conftest import Lab, RecordingBus, an_entry, an_inbound
 from tests.integration.test_turns import Bot, notices_of, replies_of, said, worked_off
 from tests.limits import HANG_S, until
 from tests.remindlab import SCOPE, RemindLab, place_of
 from workers.agent import reminder_sweep
+from workers.agent.commands.reminder_desk import ReminderDesk
 from workers.agent.reminder_sweep import LOOK_S, SOONEST_S, ReminderSweep
 
 
@@ -427,6 +429,38 @@ async def test_what_exceeds_a_limit_is_put_off_and_never_dropped(remind: RemindL
             remind.with_bot(rules=RemindersConfig(person_per_day=0, bot_per_day=0, written_within_days=0))
         )
         assert (len(await remind.waiting(session)), await remind.kept(session)) == (2, []), held
+
+
+async def test_all_workers_that_carry_out_a_command_give_the_same_answer(remind: RemindLab) -> None:
+    """Of those, one found the reminder that another had deleted or changed, and its answer came first."""
+    await remind.met()
+    bot, desk = BotConfig(), ReminderDesk(remind.process)
+    rows = {"pause": "is paused", "resume": "is active", "over": "has passed, so", "delete": "is deleted"}
+    for number, (name, expected) in enumerate(rows.items()):
+        reminder = await remind.set(name)
+        action = {"over": "resume"}.get(name, name)
+        (stored,) = await remind.reminders.of("web:ann")
+        if action == "resume":
+            past = {"due": "2020-01-01T00:00:00.000Z"} if name == "over" else {}
+            await remind.reminders.change(stored, msgspec.structs.replace(reminder, paused=True, **past))
+        inbound = an_inbound(f"m{number}", text=f"/remind {action} {reminder.id}")
+        answers = list[str]()
+
+        async def carry_out(
+            inbound: Inbound = inbound, at: str = f"{number + 1}-0", answers: list[str] = answers
+        ) -> None:
+            words = inbound.text.partition(" ")[2]
+            answers.append(await desk.remind_said(inbound, bot, text=words, scope=SCOPE, at=at))
+
+        async with anyio.create_task_group() as tg:
+            for _ in range(8):
+                tg.start_soon(carry_out)
+        await carry_out()
+
+        assert len({*answers}) == 1, (name, {*answers})
+        assert expected in answers[0]
+        for stored in await remind.reminders.of("web:ann"):
+            await remind.reminders.change(stored, None)
 
 
 async def test_only_messages_of_people_count_as_written_also_those_that_left_redis(remind: RemindLab) -> None:

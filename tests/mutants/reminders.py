@@ -7,6 +7,16 @@ _TIMES = "unit/test_reminder_times.py"
 
 MUTANTS = (
     *mutants_of(
+        "daemon/reminders/lua/change.lua",
+        _REMINDERS,
+        (
+            "A worker knows that another one has deleted the reminder for the same command.",
+            "if KEYS[3] then",
+            "if false then",
+            "test_all_workers_that_carry_out_a_command_give_the_same_answer",
+        ),
+    ),
+    *mutants_of(
         "workers/agent/reminder_delays.py",
         _REMINDERS,
         (

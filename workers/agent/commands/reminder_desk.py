@@ -175,8 +175,7 @@ class ReminderDesk:
             if command.action in ("zone", "stop", "start"):
                 return await self._prefer(command, inbound, bot)
             if command.action:
-                stored = await self._stored(str(inbound.session), command.argument)
-                return await self._changed(command.action, stored, bot.language)
+                return await self._change_said(str(inbound.session), command, bot.language, at=at)
         except ReminderRefused as error:
             hint = [say("remind_words", bot.language)] if error.key == "remind_when" else []
             return "\n".join([error.said(bot.language), *hint])
@@ -245,13 +244,22 @@ class ReminderDesk:
         if nonce != tenure.nonce.encode():
             raise LeaseLost(f"session {tenure.session} is now held by another worker. No reminder was set.")
 
-    async def _changed(self, action: str, stored: StoredReminder, language: Language) -> str:
-        wanted: Action = msgspec.convert(action, Action)
-        after = await act(self._reminders, wanted, stored)
-        if after is None and wanted == "resume":
-            return say("remind_over", language, id=stored.id)
-        time = shown_time(after.due, after.zone) if after else ""
-        return say(f"remind_done_{wanted}", language, id=stored.id, time=time)
+    async def _change_said(self, session: str, command: RemindCommand, language: Language, *, at: str) -> str:
+        """The answer to a command that changes a reminder; all workers that carry it out give the same one."""
+        for _ in range(ID_TRIES):
+            try:
+                stored = await self._stored(session, command.argument)
+                return await self._changed(command.action, stored, language, asked_as=at)
+            except ReminderRefused as error:
+                if error.key == "remind_no_id" and await self._reminders.deleted_by(session, at):
+                    return _said_of(command.action, command.argument.strip().lower(), None, language)
+                if error.key != "remind_moved":
+                    raise
+        raise ReminderRefused("remind_moved", id=command.argument[:20])
+
+    async def _changed(self, action: str, stored: StoredReminder, language: Language, *, asked_as: str = "") -> str:
+        after = await act(self._reminders, msgspec.convert(action, Action), stored, asked_as=asked_as)
+        return _said_of(action, stored.id, after, language)
 
     async def _stored(self, session: str, reminder_id: str) -> StoredReminder:
         stored = await self._reminders.get(session, reminder_id.strip().lower())
@@ -276,6 +284,13 @@ class ReminderDesk:
         active = [float(await self._bus.call("ZSCORE", score, str(key)) or 0) for key in chats]
         key = chats[active.index(max(active))]
         return replace(place_of(direct, scope), chat=key.chat, thread=key.thread)
+
+
+def _said_of(action: str, reminder_id: str, after: Reminder | None, language: Language) -> str:
+    if after is None and action == "resume":
+        return say("remind_over", language, id=reminder_id)
+    time = shown_time(after.due, after.zone) if after else ""
+    return say(f"remind_done_{action}", language, id=reminder_id, time=time)
 
 
 def _wish(arguments: Mapping[str, Any], zone: str) -> ReminderRequest:
