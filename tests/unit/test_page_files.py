@@ -31,7 +31,7 @@ LATER = frozenset(
         "grammar-worker.js",
         "highlight.js",
         "labels.js",
-        "languages.js",
+        "code-languages.js",
         "memory.js",
         "prompt.js",
         "settings.js",
@@ -153,7 +153,7 @@ def test_a_library_is_the_published_one_with_its_licence() -> None:
 
 
 def test_every_language_of_code_is_the_published_one_and_named() -> None:
-    names = [re.findall(r"[^\s`]+", part) for part in (FILES / "languages.js").read_text().split("`")[1::2]]
+    names = [re.findall(r"[^\s`]+", part) for part in (FILES / "code-languages.js").read_text().split("`")[1::2]]
     libraries, grammars = ({name.split("/")[0] for name in table} for table in names)
 
     assert published("languages") == LANGUAGES

@@ -117,7 +117,7 @@ def test_a_translation_has_the_placeholders_of_its_text_and_a_line_of_its_own(ta
 
 
 def test_the_page_offers_the_languages_that_it_has() -> None:
-    offered = re.findall(r'"([\w-]+)": "', (FILES / "theme.js").read_text())
+    offered = re.findall(r'"([\w-]+)": "', (FILES / "page-language.js").read_text())
 
     assert sorted(offered) == sorted({"en", *TABLES})
 

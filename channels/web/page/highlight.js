@@ -2,7 +2,7 @@
 
 import {fill, h} from "/page/dom.js";
 import library from "/page/highlight.min.js";
-import {fileOf, grammarOf} from "/page/languages.js";
+import {fileOf, grammarOf} from "/page/code-languages.js";
 
 /** Longer code stays plain, so that it never keeps the page busy. */
 const CHARS_MAX = 50_000;

@@ -1,7 +1,7 @@
 // The language of the page: its texts, and the form of numbers and dates. The language is fixed until the page is loaded
 // again, so that constants may contain texts.
 
-/** The tag of the page's language, such as "zh-TW", chosen by theme.js. */
+/** The tag of the page's language, such as "zh-TW", chosen by page-language.js. */
 export const tag = document.documentElement.lang;
 
 /** The language without its region, such as "zh". */
