@@ -65,8 +65,8 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
     gateway = await _gateway_of(api)
     if (app.approximate_guild_count or 0) >= SHARDS_FROM:
         text = (
-            f"the bot is in more than {SHARDS_FROM:,} servers, and Discord then requires several connections. "
-            "Millpond does not support several connections for one bot."
+            f"the bot is in more than {SHARDS_FROM:,} servers, so Discord requires it to use multiple connections "
+            "(sharding). Millpond supports only one connection per bot."
         )
         remarks.append(Remark(state="error", text=text))
     elif gateway.shards > 1:

@@ -50,7 +50,7 @@ def list_(ctx: click.Context, *, name: str | None, as_json: bool) -> None:
 @click.argument("text")
 @click.option("--prompt", is_flag=True, help="Have the bot respond to TEXT at this time. Default: send TEXT unchanged.")
 @click.option("--repeat", default="", help="Recurrence rule, such as weekdays, FREQ=WEEKLY;BYDAY=MO or cron 0 8 * * 1.")
-@click.option("--time-zone", "zone", help="IANA name of WHEN's time zone. Default: the bot's time zone.")
+@click.option("--time-zone", "zone", help="Time zone of WHEN, for example Europe/Berlin. Default: the bot's time zone.")
 @JSON
 @click.pass_context
 def add(  # noqa: PLR0913 - its arguments and options

@@ -38,7 +38,7 @@ class LearntDialect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
                 "to the model's real window"
             )
         if self.dialect and (words := _words(known_of(server_of(model)), self.dialect)):
-            found.append(f"requests are adapted to this server: {', '.join(words)}")
+            found.append(f"Millpond adjusts its requests to this server: {', '.join(words)}")
         return found
 
 

@@ -20,7 +20,7 @@ ENGLISH: Mapping[str, str] = {
         "Send /forget 1 3 to delete entries 1 and 3 from everywhere they are stored. Send /forget all to "
         "delete every entry in the list. Deleted text cannot be restored."
     ),
-    "forget_stale": "Search for the text again with /forget WORDS first. Search results expire after 10 minutes.",
+    "forget_stale": "First, search for the text with /forget WORDS. Search results expire after 10 minutes.",
     "forget_number": "The list has no entry {number}. Choose a number from 1 to {count}.",
     "forget_length": "Enter 2 to {most} characters after /forget.",
     "forget_began": "I am deleting the text, and will notify you here when I am done.",

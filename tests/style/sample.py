@@ -20,6 +20,9 @@ CODE = re.compile(r"`[^`]*`|\b\w*[_/]\w*\b")
 PROSE = re.compile(r"\b(?!and\b|or\b)[A-Za-z]{2}")
 """Code, paths and names, and the words beside them. A cell of a table without such words is no sentence of prose."""
 
+SHELL = re.compile(r'"\$@"|>/dev/null')
+"""A part of a shell command, which no person reads."""
+
 CUT = re.compile(r"\b(a|an|the|and|or|of|in|on|to|for|from|with|by|is|are|that)$")
 """The end of a string that a program completes, which is no sentence."""
 
@@ -62,7 +65,7 @@ def is_judged(sentence: Sentence) -> bool:
     words = len(re.findall(r"[A-Za-z][\w'’-]*", re.sub(r"\{\w*\}", "", sentence.text)))
     if sentence.kind in ("readme", "docs") and not PROSE.search(CODE.sub("", sentence.text)):
         return False
-    if CUT.search(sentence.text):
+    if CUT.search(sentence.text) or SHELL.search(sentence.text):
         return False
     if sentence.path == EXAMPLES and ('"' in sentence.text or not re.search(r"[.?!:]$", sentence.text)):
         return False

@@ -190,7 +190,7 @@ function showBots(view, settings) {
       h("h3", null, t("Limits")),
       h("p.soft.small", null, t("Enter 0 for no limit. Costs are calculated from the prices below.")),
       ...LIMITS.flatMap(([limit, label]) => WHOSE.map(([whose, of]) => make(`limits.${limit}.${whose}`, t("{limit}, {whose}", {limit: label, whose: of}), "number"))),
-      make("limits.reserved_for_memory", t("Share of the daily limits reserved for the bot's memory (0 to 0.9)"), "number"),
+      make("limits.reserved_for_memory", t("Fraction of the daily usage limits to reserve for updating the bot's memory (0 to 0.9)"), "number"),
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),
       make("model.max_completion_tokens", t("Maximum answer length, in tokens"), "number"),

@@ -13,7 +13,7 @@ from daemon.usage import Amount, Payer
 from workers.consolidation.summary.summary_calls import ModelBreaker, SummaryCalls
 from workers.message_format import message
 
-SYSTEM = "You write titles of conversations."
+SYSTEM = "You write titles for conversations."
 ASK = """## Conversation
 {conversation}
 
