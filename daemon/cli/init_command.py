@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @click.option(
     "--channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: telegram."
 )
-@click.option("--owner", metavar="ID", help="Your Telegram user ID, to skip pairing.")
+@click.option("--owner", metavar="ID", help="Your Telegram user ID. If you set this option, pairing is not needed.")
 @click.option("--slack/--no-slack", default=None, help="Connect the bot to Slack (default if a Slack token is set).")
 @click.option("--slack-token", metavar="TOKEN", help="The Slack app's bot token (xoxb-…). A file is safer.")
 @click.option("--slack-token-file", metavar="FILE", help="File with the Slack app's bot token. Its content is copied.")
@@ -73,7 +73,9 @@ if TYPE_CHECKING:
 @click.option(
     "--slack-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: slack."
 )
-@click.option("--slack-owner", metavar="ID", help="Your Slack member ID, U…, to skip pairing.")
+@click.option(
+    "--slack-owner", metavar="ID", help="Your Slack member ID (U…). If you set this option, pairing is not needed."
+)
 @click.option("--slack-manifest", is_flag=True, help="Print the app manifest for Slack and exit.")
 @click.option(
     "--discord/--no-discord", default=None, help="Connect the bot to Discord (default if a Discord token is set)."
@@ -100,7 +102,11 @@ if TYPE_CHECKING:
 @click.option(
     "--feishu-channel", metavar="NAME", help="Name of the channel's section in the configuration. Default: feishu."
 )
-@click.option("--feishu-owner", metavar="ID", help="Your open_id in the Feishu app, ou_…, to skip pairing.")
+@click.option(
+    "--feishu-owner",
+    metavar="ID",
+    help="Your open_id in the Feishu app (ou_…). If you set this option, pairing is not needed.",
+)
 @click.option("--web-search", metavar="PROVIDER", help="Web search provider: brave, tavily, searxng or none.")
 @click.option("--web-key", metavar="KEY", help="API key for the web search provider. A file is safer.")
 @click.option("--web-key-file", metavar="FILE", help="File with the search provider's API key. Its content is copied.")

@@ -68,7 +68,7 @@ def list_dead(ctx: click.Context, *, limit: int, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, as_json: bool) -> None:
-    """Show dead letter ID and its payload."""
+    """Show the dead letter with this ID, and its payload."""
     shown = _with_letters(ctx, lambda letters: _shown(letters, name))
     if as_json:
         print_json(shown)

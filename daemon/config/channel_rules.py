@@ -252,7 +252,7 @@ def _own_webhook(path: str, channel: WebhookChannelConfig) -> Iterator[ConfigPro
     if not channel.path.startswith("/"):
         yield ConfigProblem(f"{path}.path", f"expected a path that begins with /, got {got(channel.path)}")
     if channel.reaction and "reactions" not in channel.supports:
-        text = f"the bridge does not support reactions. Remove the key, or add 'reactions' to {path}.supports"
+        text = f"the bridge does not support reactions. Remove this setting, or add 'reactions' to {path}.supports"
         yield ConfigProblem(f"{path}.reaction", text, (f"{path}.supports",))
 
 

@@ -82,7 +82,7 @@ def _open_channels(config: Config) -> Iterable[str]:
         if isinstance(channel, WebConfig) and channel.enabled and channel.open:
             yield (
                 f"channels.{name}.open is true, so every user and program on this machine can read and write the "
-                f"conversations on channel {name}. Remove the open key to require the token"
+                f"conversations on channel {name}. Remove the `open` setting to require the token"
             )
 
 
@@ -117,8 +117,8 @@ def _assign_bots(clean: Table, reading: ConfigReader) -> None:
             reading.sources[path] = "the only bot"
         elif bots:
             text = (
-                "this setting is missing, but it is required because several bots are configured. Set this key "
-                f"to one of {', '.join(bots)}"
+                "this setting is missing, but it is required because several bots are configured. Choose one of "
+                f"{', '.join(bots)}"
             )
             reading.refuse(path, text)
 

@@ -190,7 +190,7 @@ class ConfigReader:
         known = ", ".join([*members, *installed()])
         missing = here not in self.sources
         what = (
-            f"this setting is missing. Set this key to one of {known}"
+            f"this setting is missing. Choose one of {known}"
             if missing
             else f"{got(tag)} is not a type in this version of Millpond ({known}), and no installed package provides it"
         )
@@ -205,7 +205,7 @@ class ConfigReader:
                 continue
             here = join(path, f"{key}_file")
             if clean.get(key):
-                self.refuse(here, f"{key} is set too. Set only one of the two keys")
+                self.refuse(here, f"{key} is also set. Set only one of the two")
                 continue
             try:
                 clean[key], warning = read_secret_file(Path(cast("str", file)))

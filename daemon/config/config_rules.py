@@ -179,8 +179,8 @@ def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
     for here, other in (*others, (f"{path}.summary_model", summary_model_of(bot))):
         if other.offline and other.api != first.api:
             text = (
-                "this setting is missing, and the API key for the bot's own model is for a different API. Set one "
-                f"of these: this configuration key, {other.api.upper()}_API_KEY or base_url"
+                "this setting is missing, and the API key for the bot's own model is for a different API. Set "
+                f"this setting, {other.api.upper()}_API_KEY or base_url"
             )
             yield ConfigProblem(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
     yield from _speech(f"{path}.transcription", bot, bot.transcription, "converts speech to text, such as whisper-1")
@@ -298,8 +298,8 @@ def _fallback(path: str, place: int, fallback: ModelConfig) -> Iterator[ConfigPr
     here = f"{path}.fallbacks[{place}]"
     if fallback.offline:
         text = (
-            "this fallback would never be used because the bot's own model is the offline mock model, which never "
-            f"fails. Set {path}.base_url or a key first"
+            "this fallback would never be used because the bot's own model is the offline mock model, which "
+            f"never fails. Set {path}.base_url or an API key first"
         )
         yield ConfigProblem(here, text, (f"{path}.base_url", f"{path}.api_key", f"{path}.api_key_file"))
     elif not fallback.name:
@@ -338,7 +338,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
     if channel.open and not is_loopback(channel.host):
         text = (
             f"an open channel accepts requests without a token, but {got(channel.host)} can be reached from other "
-            "machines. Remove the open key, or set host to 127.0.0.1"
+            "machines. Remove the `open` setting, or set host to 127.0.0.1"
         )
         yield ConfigProblem(f"{path}.open", text, (f"{path}.host",))
     tokens = {
@@ -350,7 +350,7 @@ def _web(path: str, channel: WebConfig) -> Iterator[ConfigProblem]:
         if text := secret_problem(token):
             yield ConfigProblem(f"{path}.{key}", text)
         if token and key != "token" and token == channel.token:
-            text = "the value must differ from the token key, which grants operator rights. Set another value"
+            text = "the value must differ from the `token` setting, which grants operator rights. Set another value"
             yield ConfigProblem(f"{path}.{key}", text, (f"{path}.token", f"{path}.{key}_file"))
 
 

@@ -172,9 +172,8 @@ class _Look:
             if entry.turn > index or entry.turn < last_turn:
                 yield self._flaw(
                     "log.turn",
-                    f"message {index} is marked as part of turn {entry.turn}, which cannot contain "
-                    "it. Restore the "
-                    "session from a backup.",
+                    f"message {index} is marked as part of turn {entry.turn}, but that turn cannot contain the "
+                    "message. Restore the session from a backup.",
                 )
             last_turn = entry.turn
             if index < self._head:

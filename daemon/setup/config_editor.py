@@ -180,7 +180,9 @@ class Editor:
         keys = tuple(".".join((*path, key)) for path, key, _ in differences(place.tables, tables))
         for key in keys:
             if variable := settings.locked.get(key):
-                raise AnswerRefused(key, "", f"the variable {variable} sets this key. Change or remove the variable")
+                raise AnswerRefused(
+                    key, "", f"the environment variable {variable} controls this setting. Change or remove the variable"
+                )
         if place.data_dir and not place.text:
             tables = {"data_dir": place.data_dir, **tables}
         config = checked(place.path, tables, files, self._environ, faults=self._faults)

@@ -597,7 +597,7 @@ def test_any_unknown_key_is_reported_with_its_path(tmp_path_factory, key, sectio
         ("[channels._x]\ntype = 'web'", "channels._x: the name is not valid"),
         ("[channels.tele]\ntype = 'telegraph'", "'telegraph' is not a type in this version of Millpond (terminal, web"),
         ("[channels.tele]\ntype = 5", "channels.tele.type: 5 is not a type in this version of Millpond (terminal, web"),
-        ("[channels.tele]", "channels.tele.type: this setting is missing. Set this key to one of terminal, web, "
+        ("[channels.tele]", "channels.tele.type: this setting is missing. Choose one of terminal, web, "
             "testing"),
         ("data_dir = ''", "data_dir: the path must not be empty"),
         ("data_dir = '~nobody-at-all/x'", "data_dir: '~nobody-at-all/x' cannot be resolved"),
@@ -791,7 +791,7 @@ def test_with_several_bots_a_channel_has_to_choose(file):
 
     assert lines == [
         "channels.terminal.bot: this setting is missing, but it is required because several bots are "
-        "configured. Set this key to one of heron, duck"
+        "configured. Choose one of heron, duck"
     ]
 
 
@@ -883,7 +883,7 @@ def test_a_model_of_another_api_needs_a_key_of_its_own(file):
 
         assert line.startswith(
             f"{path}.api_key: this setting is missing, and the API key for the bot's own model is for a different "
-            "API. Set one of these: this configuration key, ANTHROPIC_API_KEY"
+            "API. Set this setting, ANTHROPIC_API_KEY"
         ), line
 
 
@@ -1005,7 +1005,7 @@ def test_a_secret_by_value_and_by_file_is_refused(file, tmp_path):
 
     [line] = problems(file, "[channels.web]\ntoken_file = 'key'\ntoken = 'hush'\n")
 
-    assert line.startswith("channels.web.token_file: token is set too. Set only one of the two keys")
+    assert line.startswith("channels.web.token_file: token is also set. Set only one of the two")
 
 
 def test_a_secret_of_the_wrong_type_is_not_shown(file):

@@ -247,7 +247,7 @@ async def test_what_is_no_text_is_told_or_made_readable(use: Use, files: Path, n
         (
             "x\n\tif  a:\n\t\tgo()\n",
             "if a:\n    go()",
-            "A passage that differs only in whitespace is in line 2: '\\tif  a:'",
+            "Line 2 contains a passage that differs only in whitespace: '\\tif  a:'",
         ),
         (
             "the quick brown fox\nnothing\n",

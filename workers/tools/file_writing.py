@@ -113,7 +113,7 @@ def _near(text: str, old: str) -> str:
     """The probably intended passage: one that differs only in whitespace, or the line most similar to the first."""
     lines, wanted = text.splitlines(), old.splitlines()
     if at := _but_for_blanks(lines, wanted):
-        return f". A passage that differs only in whitespace is in line {at}: {lines[at - 1][:LINE_SHOWN_CHARS]!r}"
+        return f". Line {at} contains a passage that differs only in whitespace: {lines[at - 1][:LINE_SHOWN_CHARS]!r}"
     first = next((line for line in wanted if line.strip()), "")[:LINE_SHOWN_CHARS]
     shown = [line[:LINE_SHOWN_CHARS] for line in lines[:NEAR_LINES_MAX]]
     found = difflib.get_close_matches(first, shown, n=1, cutoff=NEAR)

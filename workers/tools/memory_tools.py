@@ -45,7 +45,7 @@ MEMORY_GET = Tool(
                 "type": "integer",
                 "minimum": 0,
                 "maximum": CONTEXT_MAX,
-                "description": f"Number of lines or messages before and after the hit. Default: {CONTEXT}.",
+                "description": f"Number of lines or messages before and after the search result. Default: {CONTEXT}.",
             },
         },
         "required": ["docid"],

@@ -6,7 +6,7 @@ import {t} from "/page/words.js";
 const EXAMPLES = [
   [t("Remember something"), t("Remember that my sister's birthday is on May 12 and that she likes tea.")],
   [t("Explain something"), t("Explain how tides work in five sentences.")],
-  [t("Write an e-mail"), t("Write a short, polite e-mail that moves a meeting from Thursday to Friday.")],
+  [t("Write an email"), t("Write a short, polite email that moves a meeting from Thursday to Friday.")],
 ];
 
 /**

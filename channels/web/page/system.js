@@ -86,7 +86,7 @@ export class System extends View {
     };
     this.into(this.body, (signal) => get(`/api/dead${query({limit: LIMIT})}`, signal), ({dead}) => {
       if (!dead.length) {
-        return empty(t("No dead letters"), h("p", null, t("Messages that could not be answered and replies that could not be delivered are listed here as dead letters. You can replay dead letters to process them again, or drop them to delete them.")));
+        return empty(t("No dead letters"), h("p", null, t("Messages that could not be answered and replies that could not be delivered are listed here as dead letters. Replay dead letters to process them again. Drop dead letters to delete them permanently.")));
       }
       // Beyond the listed ones the number is unknown; the server replays or drops those as well.
       const all = dead.length >= LIMIT;

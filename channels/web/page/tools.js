@@ -44,7 +44,7 @@ const toolsOf = (builtin) => table(t("Built-in tools"), [t("Tool"), t("Purpose")
 
 function serversOf(servers) {
   if (!servers.length) {
-    return empty(t("No tool servers"), h("p", null, parts("To give the bot more tools, add a server of the Model Context Protocol to the configuration file, in the {section} section.",
+    return empty(t("No tool servers"), h("p", null, parts("To give the bot more tools, add a Model Context Protocol (MCP) server to the {section} section of the configuration file.",
       {section: h("code", null, "[bots.<name>.mcp.<server>]")})));
   }
   return servers.map(({name, state, since, reason, tools}) => h("details.server", {open: state === "failing"},

@@ -156,7 +156,7 @@ class _Reader:
             if isinstance(event, yaml.MappingStartEvent) and found is None:
                 found = self._section(event, DEPTH_MAX)
             elif isinstance(event, yaml.DocumentStartEvent) and found is not None:
-                raise _Refused(_line(event), "a second YAML document begins")
+                raise _Refused(_line(event), "the front matter contains a second YAML document")
             elif isinstance(event, yaml.NodeEvent):
                 raise _Refused(_line(event), "the front matter does not have the form key: value")
         return found or {}
