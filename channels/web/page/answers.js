@@ -21,14 +21,14 @@ export async function retry(chat, {turn}) {
 }
 
 /** Make a conversation of the messages up to an answer, and open it. */
-export async function branch(feed, {index}) {
+export async function branch(chat, {index}) {
   const named = (title) => t("Branch: {title}", {title});
-  const title = document.querySelector("mp-conversation").line?.title ?? "";
+  const title = chat.closest("mp-conversation").line?.title ?? "";
   try {
     const body = {index, title: title.startsWith(named("")) ? title : named(title)};
-    const {session} = await post(ofSession(feed.session, "/branch"), body, feed.signal);
+    const {session} = await post(ofSession(chat.feed.session, "/branch"), body, chat.feed.signal);
     dispatchEvent(new Event("mp-labels"));
-    go(`/s/${segment(session)}`);
+    go(`/s/${segment(session)}`, {from: chat});
   } catch (error) {
     if (error.name !== "AbortError") toast(error.message, "bad");
   }

@@ -2,9 +2,11 @@
 //
 // A view is a custom element in a module of its own. It gets `me` (the answer of /api/me) and `params` (from its address),
 // again whenever the address changes within the view. Links are plain `<a href>`, and `go(address)` follows one.
+//
+// On a wide screen, a second conversation can stand beside the first. Its address is the query `?beside=` of the first one's.
 
-import {get, post, query} from "/page/api.js";
-import {add, empty, fill, h, toast, visible} from "/page/dom.js";
+import {get, post, query, segment} from "/page/api.js";
+import {empty, fill, h, toast, visible} from "/page/dom.js";
 import {switcher, t, tag, translate} from "/page/words.js";
 import "/page/sessions.js";
 
@@ -41,10 +43,49 @@ const sessions = document.createElement("mp-sessions");
 let me = null;
 let asked = null;
 
-/** Follow an address of this page; `replace` leaves no step in the history. */
-export function go(address, {replace = false} = {}) {
+/** From this width on, two conversations fit side by side. */
+const wide = matchMedia("(min-width: 1024px)");
+wide.addEventListener("change", () => show());
+
+/**
+ * Follow an address of this page; `replace` leaves no step in the history. An address that is followed from an element of the
+ * conversation beside, or that belongs to it, is opened there.
+ */
+export function go(address, {replace = false, from = null} = {}) {
+  const beside = address.startsWith("/s/") ? besides() : "";
+  const isBeside = from?.closest(".beside") || (wide.matches && sessionOf(address) === sessionOf(beside));
+  visit(!beside ? address : isBeside ? pair(location.pathname, address) : pair(address, beside), replace);
+}
+
+function visit(address, replace = false) {
   if (address !== location.pathname + location.search) history[replace ? "replaceState" : "pushState"](null, "", address);
   show();
+}
+
+/** The address of the conversation beside, also while it is hidden on a narrow screen. */
+function besides() {
+  const address = new URLSearchParams(location.search).get("beside") ?? "";
+  return [undefined, sessionOf(location.pathname)].includes(sessionOf(address)) ? "" : address;
+}
+
+const sessionOf = (address) => found(address)[2].session;
+
+/** The address of two conversations; of one, if both are the same. */
+const pair = (address, beside) => address + (sessionOf(address) === sessionOf(beside) ? "" : query({beside}));
+
+/** Whether a session can be opened beside the conversation that is open. */
+export const fitsBeside = (session) => wide.matches && ![undefined, session].includes(sessionOf(location.pathname)) && sessionOf(besides()) !== session;
+
+/** Open a session beside the conversation that is open. */
+export function openBeside(session) {
+  visit(pair(location.pathname, `/s/${segment(session)}`));
+  main.lastElementChild.querySelector("textarea")?.focus();
+}
+
+/** Close a session, where it is open: a conversation beside it takes its place. */
+export function close(session) {
+  if (sessionOf(besides()) === session) visit(location.pathname);
+  else if (sessionOf(location.pathname) === session) visit(besides() || "/", true);
 }
 
 async function show() {
@@ -55,13 +96,15 @@ async function show() {
     else link.removeAttribute("aria-current");
   }
   document.title = `${params.session ? visible(nameOf(params.session)) : TITLES[place] ?? t("Not found")} · Millpond`;
-  sessions.current = params.session ?? "";
+  const beside = params.session && wide.matches ? found(besides())[2] : {};
+  sessions.current = [params.session, beside.session];
   if (place === "login") return logIn();
   if (!name) return fill(main, empty(t("Page not found"), h("p", null, h("a", {href: "/"}, t("Back to chat")))));
   const view = main.firstElementChild;
   if (view?.localName === name) {
+    asked = null;
     view.params = params;
-    return undefined;
+    return showBeside(beside);
   }
   // The server checks each request of the view, so the view need not wait for /api/me.
   const mine = (asked = Symbol(name));
@@ -73,11 +116,19 @@ async function show() {
     return undefined;
   }
   if (asked !== mine) return undefined;
-  const made = document.createElement(name);
-  made.me = me;
-  made.params = params;
-  fill(main, made);
-  return undefined;
+  fill(main, viewOf(name, params));
+  return showBeside(beside);
+}
+
+function viewOf(name, params, kind = "") {
+  return Object.assign(document.createElement(name), {me, params, className: kind});
+}
+
+function showBeside(params) {
+  const view = main.querySelector(".beside");
+  if (!params.session) view?.remove();
+  else if (view) view.params = params;
+  else main.append(viewOf("mp-conversation", params, "beside"));
 }
 
 function found(path) {
@@ -118,7 +169,7 @@ async function meet() {
   }
   sessions.me = me;
   if (me.approves) import("/page/approvals.js").then(({watch}) => watch(), console.warn);
-  if (main.firstElementChild && "me" in main.firstElementChild) main.firstElementChild.me = me;
+  for (const view of main.children) if ("me" in view) view.me = me;
   fill(document.getElementById("foot"),
     h("span.foot-bot", {title: me.address}, `${me.bot} · ${me.channel}`),
     h("button.quiet", {type: "button", onclick: logOut}, t("Log out")));
@@ -214,7 +265,7 @@ document.addEventListener("click", (event) => {
   if (link.target || link.hasAttribute("download") || link.origin !== location.origin || link.hash) return;
   if (!found(link.pathname)[0]) return;
   event.preventDefault();
-  go(link.pathname + link.search);
+  go(link.pathname + link.search, {from: link});
 });
 
 addEventListener("popstate", show);

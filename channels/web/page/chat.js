@@ -115,7 +115,7 @@ export class Chat extends HTMLElement {
     return messages.map((each) => messageElement(each, {
       calls: this.calls, session: this.feed.session, foreign: this.foreign,
       retry: async (message) => (await import("/page/answers.js")).retry(this, message),
-      branch: async (message) => (await import("/page/answers.js")).branch(this.feed, message),
+      branch: async (message) => (await import("/page/answers.js")).branch(this, message),
     }));
   }
 

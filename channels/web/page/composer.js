@@ -103,6 +103,9 @@ function bodyOf(session, {id, text, files = [], retryOf}) {
   return {session, text, id, ...(files.length && {files}), ...(retryOf && {retry_of: retryOf})};
 }
 
+/** Composers that were made: each list of commands has its own id. */
+let composers = 0;
+
 export class Composer extends HTMLElement {
   connectedCallback() {
     this.key = `draft:${this.session}`;
@@ -111,11 +114,11 @@ export class Composer extends HTMLElement {
     this.files.addEventListener("change", () => this.changed());
     this.files.addEventListener("edit", () => this.release());
     this.files.addEventListener("failed", ({detail: name}) => this.held && this.release(t("The message was not sent because {name} could not be uploaded.", {name})));
+    this.options = h("ul.commands", {id: `commands-${++composers}`, role: "listbox", tabindex: 0, "aria-label": t("Commands"), hidden: true});
     this.field = h("textarea", {
-      rows: 1, placeholder: t("Write a message"), "aria-label": t("Message"), "aria-autocomplete": "list", "aria-controls": "commands",
+      rows: 1, placeholder: t("Write a message"), "aria-label": t("Message"), "aria-autocomplete": "list", "aria-controls": this.options.id,
       oninput: () => { this.release(); this.changed(); }, onkeydown: (event) => this.pressed(event), onblur: () => this.close(), onpaste: (event) => this.paste(event),
     });
-    this.options = h("ul.commands", {id: "commands", role: "listbox", tabindex: 0, "aria-label": t("Commands"), hidden: true});
     this.stopper = h("button.button.stop", {type: "button", hidden: true, onclick: () => this.stop()}, t("Stop"));
     this.sender = h("button.button.primary", {type: "submit"}, t("Send"));
     this.model = h("select.model", {"aria-label": t("Model"), hidden: true, onchange: () => this.outbox.send(`/model ${this.model.value}`, {silent: true})});
@@ -326,11 +329,11 @@ export class Composer extends HTMLElement {
   list() {
     this.options.hidden = !this.matches.length;
     fill(this.options, this.matches.map((each, at) => h("li", {
-      id: `command-${at}`, role: "option", "aria-selected": String(at === this.chosen),
+      id: `${this.options.id}-${at}`, role: "option", "aria-selected": String(at === this.chosen),
       onmousedown: (event) => { event.preventDefault(); this.take(each); },
     }, h("code", null, each.name), h("span.soft", null, each.text))));
     if (this.matches.length) {
-      this.field.setAttribute("aria-activedescendant", `command-${this.chosen}`);
+      this.field.setAttribute("aria-activedescendant", `${this.options.id}-${this.chosen}`);
       this.options.children[this.chosen]?.scrollIntoView({block: "nearest"});
     } else this.field.removeAttribute("aria-activedescendant");
   }

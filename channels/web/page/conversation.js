@@ -1,9 +1,9 @@
 // One conversation: its name and context bar, then the chat, the exact prompt or a turn, with the timeline beside it.
 
-import {add, empty, fill, h} from "/page/dom.js";
+import {add, empty, fill, h, iconButton, visible} from "/page/dom.js";
 import {get, ofSession} from "/page/api.js";
 import {Feed} from "/page/feed.js";
-import {entitle, go} from "/page/app.js";
+import {close, entitle, go} from "/page/app.js";
 import {keepSession, menuButton, ownSession, titleOf} from "/page/sessions.js";
 import {t} from "/page/words.js";
 import "/page/chat.js";
@@ -12,6 +12,10 @@ import "/page/rail.js";
 
 const STATES = {loading: t("loading…"), live: t("live"), away: t("connecting…")};
 
+/** The conversation that was used last: keys without a focused element are for it. */
+let used = null;
+const inUse = (view) => (used?.isConnected ? used : document.querySelector("mp-conversation")) === view;
+
 export class Conversation extends HTMLElement {
   #me = null;
   #params = {};
@@ -19,8 +23,9 @@ export class Conversation extends HTMLElement {
 
   connectedCallback() {
     this.keys = (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented && this.chat?.hidden) go(`/s/${encodeURIComponent(this.#session)}`);
+      if (event.key === "Escape" && !event.defaultPrevented && this.chat?.hidden && inUse(this)) go(`/s/${encodeURIComponent(this.#session)}`, {from: this});
     };
+    for (const name of ["focusin", "pointerdown"]) this.addEventListener(name, () => { used = this; });
     document.addEventListener("keydown", this.keys);
     this.show();
   }
@@ -41,6 +46,9 @@ export class Conversation extends HTMLElement {
 
   get me() { return this.#me; }
 
+  /** Whether it is the second of two conversations. */
+  get isBeside() { return this.classList.contains("beside"); }
+
   set params(params) {
     this.#params = params;
     if (this.isConnected) this.show();
@@ -54,7 +62,7 @@ export class Conversation extends HTMLElement {
       return;
     }
     if (session !== this.#session) this.enter(session);
-    if (this.#me && session.startsWith(`${this.#me.channel}:`)) keepSession(session);
+    if (this.#me && !this.isBeside && session.startsWith(`${this.#me.channel}:`)) keepSession(session);
     this.dataset.panel = panel;
     this.chat.hidden = panel !== "chat";
     this.bar.open = panel === "context";
@@ -82,6 +90,7 @@ export class Conversation extends HTMLElement {
   enter(session) {
     this.leave();
     this.#session = session;
+    this.setAttribute("role", "region");
     this.feed = new Feed(session);
     this.state = h("span.state", {role: "status"}, "");
     this.chat = document.createElement("mp-chat");
@@ -98,7 +107,8 @@ export class Conversation extends HTMLElement {
     fill(this,
       h("div.conversation", null,
         h("header.conversation-head", null,
-          this.name, h("span.badge", null, session.split(":")[0]), this.menu, this.bar.sum, this.state, this.bar),
+          this.name, h("span.badge", null, session.split(":")[0]), this.menu, this.bar.sum, this.state,
+          this.isBeside && iconButton(t("Close this conversation"), "M6 6l12 12M18 6L6 18", () => this.close()), this.bar),
         this.waiting, this.body),
       this.rail);
     this.feed.addEventListener("state", (event) => this.tell(event.detail));
@@ -135,7 +145,13 @@ export class Conversation extends HTMLElement {
     const mine = this.#me?.memory;
     const joins = mine && line.channel === this.#me.channel && line.memory?.includes(":person:") && line.memory !== mine;
     fill(this.menu, (line.head > 0 || line.waiting > 0) && menuButton({...line, joins}, title));
-    entitle(title);
+    this.setAttribute("aria-label", visible(title));
+    if (!this.isBeside) entitle(title);
+  }
+
+  close() {
+    close(this.#session);
+    document.querySelector("mp-chat textarea")?.focus();
   }
 
   tell(state) {

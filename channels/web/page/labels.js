@@ -2,7 +2,7 @@
 
 import {ofSession, request} from "/page/api.js";
 import {add, fill, h, toast} from "/page/dom.js";
-import {go} from "/page/app.js";
+import {close, fitsBeside, openBeside} from "/page/app.js";
 import {keepSession} from "/page/sessions.js";
 import {t} from "/page/words.js";
 
@@ -14,6 +14,7 @@ export function openMenu(button, line, name) {
     action();
   }}, label);
   const menu = h("div.menu", {role: "menu", popover: "auto", "aria-label": t("Actions for {name}", {name}), onkeydown: (event) => move(event, menu)},
+    fitsBeside(line.session) && item(t("Open beside"), () => openBeside(line.session)),
     item(t("Rename"), () => rename(line, name)),
     item(line.pinned ? t("Unpin") : t("Pin"), () => change(line, {pinned: !line.pinned})),
     item(line.archived ? t("Move back to the conversation list") : t("Archive"), () => change(line, {archived: !line.archived})),
@@ -68,7 +69,7 @@ function remove(line, name) {
     }
     keepSession(null);
     dispatchEvent(new CustomEvent("mp-deleted", {detail: line.session}));
-    if (location.pathname.startsWith(`/s/${encodeURIComponent(line.session)}`)) go("/", {replace: true});
+    close(line.session);
   }, "danger");
 }
 

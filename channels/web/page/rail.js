@@ -213,7 +213,7 @@ export class Rail extends HTMLElement {
   }
 
   open(index, options) {
-    if (index !== null) go(`/s/${encodeURIComponent(this.feed.session)}/m/${index}`, options);
+    if (index !== null) go(`/s/${encodeURIComponent(this.feed.session)}/m/${index}`, {...options, from: this});
   }
 
   key(event) {

@@ -65,7 +65,7 @@ export function menuButton(line, name) {
 
 export class Sessions extends HTMLElement {
   #me = null;
-  #current = "";
+  #current = [];
   #found = [];
   #next = "";
   #channels = new Set();
@@ -91,6 +91,7 @@ export class Sessions extends HTMLElement {
     const signal = this.controller.signal;
     for (const name of ["mp-said", "mp-labels"]) addEventListener(name, () => this.read(), {signal});
     addEventListener("mp-line", ({detail: {session, head, waiting}}) => {
+      if (session !== this.#current[0]) return;
       this.#begun = head || waiting ? "" : session;
       this.show();
     }, {signal});
@@ -109,9 +110,10 @@ export class Sessions extends HTMLElement {
 
   get me() { return this.#me; }
 
-  set current(session) {
-    if (session === this.#current) return;
-    this.#current = session;
+  /** The sessions that are open: one, or two side by side. */
+  set current(sessions) {
+    if (sessions.join() === this.#current.join()) return;
+    this.#current = sessions;
     this.show();
   }
 
@@ -234,7 +236,7 @@ export class Sessions extends HTMLElement {
     if (!this.rows) return;
     const words = this.field.value.trim();
     const found = [...this.#found];
-    const open = this.#current;
+    const [open] = this.#current;
     // A conversation that has just begun is in no list yet.
     if (open && open === this.#begun && !words && !this.#archived && !this.channel.value && !found.some((each) => each.session === open)) {
       found.unshift({session: open, title: "", last: "", head: 0, waiting: 0, last_activity: ""});
@@ -268,7 +270,7 @@ export class Sessions extends HTMLElement {
     const words = this.field.value.trim().toLowerCase();
     const name = visible(nameOf(each.session));
     const says = words && name.toLowerCase().includes(words) && name !== title ? name : status;
-    const here = each.session === this.#current;
+    const here = this.#current.includes(each.session);
     const age = each.last_activity ? ago(each.last_activity) : "";
     const make = () => h("li.session", {class: here && "here"},
       h("a", {href: `/s/${segment(each.session)}`, "aria-current": here && "page", title: name},
