@@ -117,7 +117,7 @@ def test_a_tool_is_a_line_that_opens(chat: Page) -> None:
 def test_a_command_is_completed_and_answered_aside(chat: Page) -> None:
     field = chat.get_by_label("Message", exact=True)
     field.press_sequentially("/stat")
-    expect(chat.get_by_role("option")).to_contain_text("/status")
+    expect(chat.get_by_role("listbox", name="Commands").get_by_role("option")).to_contain_text("/status")
 
     field.press("Enter")
     field.press("Enter")

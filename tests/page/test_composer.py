@@ -268,7 +268,7 @@ def test_a_message_that_waits_is_edited_and_one_that_is_answered_is_not(chat: Pa
 def test_commands_are_listed_with_a_line_each_for_everybody(chat: Page, visit: Visit) -> None:
     chat.get_by_label("Message", exact=True).press_sequentially("/")
 
-    options = chat.get_by_role("option")
+    options = chat.get_by_role("listbox", name="Commands").get_by_role("option")
     expect(options.first).to_have_text("/helpList my commands")
     assert all(re.fullmatch(r"/[a-z]+\s+[A-Z].+", text) for text in options.all_inner_texts()), (
         options.all_inner_texts()
