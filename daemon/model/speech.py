@@ -66,7 +66,7 @@ class SpeechServer:
         key = self._config.api_key.reveal()
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         async with client.stream("POST", self._url, headers=headers, **request) as response:
-            body = b""
+            body = bytearray()
             async with aclosing(response.aiter_bytes()) as pieces:
                 async for piece in pieces:
                     body += piece
@@ -74,8 +74,8 @@ class SpeechServer:
                         raise InvalidAnswer(f"{self.endpoint} sent more than {max_bytes:,} bytes")
         if not response.is_success:
             retry_s = retry_after_s(response.headers, self._clock.now())
-            raise by_status(response.status_code, _error_in(body), self.endpoint, retry_s)
-        return body
+            raise by_status(response.status_code, _error_in(bytes(body)), self.endpoint, retry_s)
+        return bytes(body)
 
     async def _connected(self) -> httpx2.AsyncClient:
         async with self._making:

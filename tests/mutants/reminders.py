@@ -7,6 +7,16 @@ _TIMES = "unit/test_reminder_times.py"
 
 MUTANTS = (
     *mutants_of(
+        "workers/agent/commands/reminder_desk.py",
+        _REMINDERS,
+        (
+            "A reminder whose time passed while all were stopped is not dropped.",
+            "after or overdue)",
+            "after)",
+            "test_a_person_can_stop_all_reminders_and_start_them_again",
+        ),
+    ),
+    *mutants_of(
         "daemon/reminders/lua/change.lua",
         _REMINDERS,
         (

@@ -196,8 +196,11 @@ class ReminderDesk:
             return say("remind_off", bot.language)
         now = await self._reminders.now()
         for stored in await self._reminders.of(str(inbound.session)):
-            if stored.reminder is not None and stored.reminder.held == "stopped":
-                await self._reminders.change(stored, await to_thread.run_sync(resumed, stored.reminder, now))
+            if (reminder := stored.reminder) is not None and reminder.held == "stopped":
+                # One for once whose time has passed fires now, and says that it is late.
+                overdue = msgspec.structs.replace(reminder, paused=False, held="")
+                after = await to_thread.run_sync(resumed, reminder, now)
+                await self._reminders.change(stored, after or overdue)
         return say("remind_on", bot.language)
 
     # Both
