@@ -466,7 +466,7 @@ async def test_all_workers_that_carry_out_a_command_give_the_same_answer(remind:
 async def test_only_messages_of_people_count_as_written_also_those_that_left_redis(remind: RemindLab) -> None:
     new, old = stamp(await remind.reminders.now()), "2020-01-01T00:00:00.000Z"
     a_reminders = {"id": "reminder-k3f9ab-1795766400000", "is_reminder": True}
-    rows = {
+    rows: dict[str, tuple[list[tuple[str, dict[str, Any]]], bool]] = {
         "written": ([(old, {"id": "a"}), (new, {"id": "b"}), (new, {})], False),
         "an id like a reminder's": ([(old, {"id": "a"}), (new, {"id": "reminder-k3f9ab-1795766400000"})], False),
         "reminders alone": ([(old, {"id": "a"}), *[(new, a_reminders), (new, {})] * 70], True),
