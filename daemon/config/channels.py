@@ -187,7 +187,7 @@ class SlackConfig(PushConfig, frozen=True, tag="slack"):
         """A bot is asked in the middle of a thread."""
         return True
 
-    def seen_ttl_s(self, usual_s: float) -> float:  # noqa: ARG002 - Slack's own repetitions say how long
+    def seen_ttl_s(self, usual_s: float) -> float:
         """Slack repeats an event three times, within some six minutes."""
         return 3_600.0
 
