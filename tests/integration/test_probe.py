@@ -29,18 +29,20 @@ async def test_a_model_that_can_do_everything_leaves_nothing_to_say() -> None:
 
 async def test_what_was_learnt_is_told() -> None:
     assert await found(Mistral()) == [
-        "Millpond adjusts its requests to this server: the limit on the answer length is sent in the parameter max_tokens"
+        "Millpond adjusts its requests to this server: the limit on the answer length is sent in the parameter "
+        "max_tokens"
     ]
     assert await found(DeepSeek()) == [
-        "Millpond adjusts its requests to this server: the limit on the answer length is sent in the parameter max_tokens"
+        "Millpond adjusts its requests to this server: the limit on the answer length is sent in the parameter "
+        "max_tokens"
     ]
 
 
 async def test_a_model_without_tools_is_told_of() -> None:
     assert await found(Ollama()) == [
         "the model was asked to call the tool time but did not, so tools might not work with this model",
-        "Millpond adjusts its requests to this server: the tool_choice setting cannot force a tool call on this server, tools "
-        "are not sent",
+        "Millpond adjusts its requests to this server: the tool_choice setting cannot force a tool call on this "
+        "server, tools are not sent",
     ]
 
 
