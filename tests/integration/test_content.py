@@ -20,6 +20,7 @@ from channels.intake import Intake
 from channels.web.message_endpoints import shown
 from daemon.bus import pairs, publish
 from daemon.cli.output import session_view as cli_shown
+from daemon.clock import Clock
 from daemon.config import (
     AccessConfig,
     BotConfig,
@@ -40,7 +41,8 @@ from daemon.inbox import path_of
 from daemon.job_handlers import job_runner
 from daemon.jobs import Jobs
 from daemon.memory import Memories
-from daemon.model import Answer, Model, ToolCall, Usage
+from daemon.model import Answer, Model, ToolCall, Usage, transcriber
+from daemon.model.speech import Transcriber
 from daemon.process import Process
 from daemon.scope import folder_of, scope_of
 from daemon.session import SessionReader
@@ -555,9 +557,17 @@ async def test_pictures_that_were_overheard_are_shown_to_who_is_asked_about_them
 
 
 async def test_recordings_and_documents_that_were_overheard_are_there_for_who_is_asked_about_them(
-    world: World, platform: Platform
+    world: World, platform: Platform, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The newest three of each: recordings as text, documents where the bot can read them."""
+    opened: list[str] = []
+
+    async def opening(config: TranscriptionConfig, clock: Clock) -> Transcriber:
+        opened.append(config.base_url)
+        await anyio.wait_all_tasks_blocked()  # the other recordings come meanwhile
+        return await transcriber(config, clock)
+
+    monkeypatch.setattr(file_intake, "transcriber", opening)
     platform.files = {f"{kind}{number}": RECORDING for kind in "dv" for number in range(4)}
     overheard = [
         msgspec.structs.replace(
@@ -577,6 +587,7 @@ async def test_recordings_and_documents_that_were_overheard_are_there_for_who_is
         log = await world.answered(ScriptedModel("A canary."), chat="g")
 
     assert sorted(platform.fetched) == ["d1", "d2", "d3", "v1", "v2", "v3"]
+    assert len(opened) == 1
     assert content(log[0]) == "Bob hums"
     for number in (1, 2, 3):
         [name] = [each for each in world.inbox(GROUP) if f"-{number}-" in each]
