@@ -125,8 +125,8 @@ class EmbeddedServer:
 def _translated(error: OSError, layout: ServerFiles) -> ServerNotReady | ConfigError:
     if error.errno in NO_ROOM:
         return ServerNotReady(
-            f"the disk of {layout.folder} is full ({error.strerror}). Free some space; Millpond then "
-            "continues automatically. No accepted message is lost."
+            f"the disk of {layout.folder} is full ({error.strerror}). Free some space. Millpond then continues "
+            "automatically. No accepted message is lost."
         )
     if errno.errorcode.get(error.errno or 0) in UNUSABLE:
         return ConfigError(

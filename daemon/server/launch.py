@@ -170,7 +170,7 @@ def probe(layout: ServerFiles) -> ServerState | None:
     if isinstance(admitted, Refusal) and not admitted.startswith("LOADING"):
         raise ServerNotReady(
             f"a server responds on {state.socket} but rejects the password in {layout.state} ({admitted}). Stop that "
-            f"server (its process ID is in {layout.folder / 'server.pid'}); Millpond then starts a new server."
+            f"server (its process ID is in {layout.folder / 'server.pid'}). Millpond then starts a new server."
         )
     pid = re.search(rb"process_id:(\d+)", about) if isinstance(about, bytes) else None
     # It refuses a PING while it cannot write to its disk, and is there all the same.
@@ -243,8 +243,8 @@ def check_room(folder: Path) -> None:
     if free_bytes < MIN_FREE_BYTES:
         raise ServerNotReady(
             f"the disk that holds {folder} is full ({free_bytes // 1024:,} kB free, the embedded server needs "
-            f"{MIN_FREE_BYTES // 1024:,}). Free some space; Millpond then continues automatically. No "
-            "accepted message is lost."
+            f"{MIN_FREE_BYTES // 1024:,}). Free some space. Millpond then continues automatically. No accepted "
+            "message is lost."
         )
 
 

@@ -158,8 +158,8 @@ def _kept(layout: ServerFiles) -> RedisEngine | None:
     except msgspec.MsgspecError as error:
         raise EngineRefused(
             f"{layout.engine} cannot be read ({error}). This file specifies which server program wrote the data. With "
-            "a different server program, the server would start without this data. Restore the file; its format "
-            "is "
+            "a different server program, the server would start without this data. Restore the file. The format of "
+            "the file is "
             '{"engine":"valkey","version":"9.1.2"}.'
         ) from error
 

@@ -81,7 +81,7 @@ def test_a_session_is_forgotten_and_the_other_stays(place: Place) -> None:
         (("session", "forget", "nobody", "--yes"), 65, "no one has sent a message to this session"),
         (("memory", "forget", "nobody", "tea", "--yes"), 65, "no one has sent a message to this session"),
         (("memory", "forget", "talk", "x", "--yes"), 65, "too short"),
-        (("memory", "forget", "talk", "--only", "1", "--yes"), 2, "--only requires WHAT"),
+        (("memory", "forget", "talk", "--only", "1", "--yes"), 2, "--only selects matches of WHAT"),
         (("person", "forget", "nowhere:ann", "--yes"), 65, "is not a person's ID"),
         (("person", "forget", "terminal:a:b", "--yes"), 65, "is not a person's ID"),
         (("person", "forget", "terminal:nobody", "--yes"), 65, "no data was found"),

@@ -303,7 +303,7 @@ async def test_a_search_that_takes_too_long_gives_what_it_found(use: Use, files:
     (files / "a.txt").write_text("x\n")
     monkeypatch.setattr(grep_module, "SEARCH_S", -1.0)
 
-    assert await use("grep", pattern="x") == "[the search stopped after -1 s; use a path to search fewer files]"
+    assert await use("grep", pattern="x") == "[the search stopped after -1 s. Use a path to search fewer files]"
 
 
 async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
@@ -312,7 +312,7 @@ async def test_searches_and_lists_are_cut(use: Use, files: Path) -> None:
         (files / f"{number}.md").write_text("")
 
     assert (await use("grep", pattern="X", ignore_case=True)).endswith(
-        "use a path or a longer pattern to narrow the search]"
+        "Use a path or a longer pattern to narrow the search]"
     )
     assert "[... more than 500 entries; list one of these folders]" in await use("list_files")
     assert len(await use("grep", pattern="x")) < RESULT_MAX_CHARS

@@ -127,9 +127,9 @@ def _searched(folders: FileAccess, path: str, pattern: Any) -> str:
                     raise Cut
                 lines.append(line)
     except Cut:
-        end = "more matches exist; use a path or a longer pattern to narrow the search"
+        end = "more matches exist. Use a path or a longer pattern to narrow the search"
     except TimeoutError:
-        end = f"the search stopped after {SEARCH_S:g} s; use a path to search fewer files"
+        end = f"the search stopped after {SEARCH_S:g} s. Use a path to search fewer files"
     if end:
         lines.append(f"[{end}]")
     return "\n".join(lines) or "(nothing found)"

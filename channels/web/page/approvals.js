@@ -74,7 +74,7 @@ function cardOf({id, session, time, text, left_s: left}) {
   const until = when(new Date(Date.now() + 1000 * left).toISOString());
   const decide = async (decision) => {
     const {status} = await post(`/api/approvals/${segment(id)}`, {decision});
-    toast(status === "accepted" ? t("Your decision was sent to the bot.") : t("This command has already been decided."));
+    toast(status === "accepted" ? t("Your decision was sent to the bot.") : t("A decision about this command has already been made."));
     await new Promise((done) => setTimeout(done, DECIDED_MS));
     await read();
   };

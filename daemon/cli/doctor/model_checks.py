@@ -217,6 +217,6 @@ async def examine_reminders(bus: Bus) -> list[Finding]:
     active = sum([await bus.call("ZCARD", key) for key in keys])
     late = sum([len(await bus.call("ZRANGEBYSCORE", key, "-inf", late_ms)) for key in keys])
     if late:
-        text = f"{late:,} of {active:,} active reminders are late. Start a process with the role agent."
+        text = f"{late:,} of {active:,} active reminders are late. Start a process with the `agent` role."
         return [warning("reminders", text)]
     return [ok("reminders", f"{active:,} active")]
