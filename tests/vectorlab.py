@@ -63,7 +63,7 @@ class SmallIndex:
         self, scope: str, query: str, blend: Blend, *, depth: int, limit: int, prompt: InPrompt | None = None
     ) -> SearchResults:
         ranking = await self.ranked(scope, query, limit=depth)
-        hits = await self.shown(scope, query, blend(ranking.scored), limit=limit)
+        hits = await self.shown(scope, query, blend(ranking), limit=limit)
         return SearchResults(hits=hits, note=ranking.note)
 
     async def shown(

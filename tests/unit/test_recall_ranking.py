@@ -11,7 +11,7 @@ from daemon.recall.global_search import LocatedHit
 from daemon.recall.global_search import ranked as ranked_over_all
 from daemon.recall.index.index_store import NOWHERE, FeedPosition, Index
 from daemon.recall.index.passages import hits_of
-from daemon.recall.index.ranking import SHARE, expanded, ranked
+from daemon.recall.index.ranking import SHARE, coverage, expanded, ranked
 from daemon.recall.search_results import Hit, InPrompt
 from daemon.recall.search_terms import query_terms
 from tests.tables import each_row
@@ -307,3 +307,16 @@ def test_of_hits_in_all_memories_those_with_more_of_the_words_stand_first_then_t
     older = found("No heron.", score=0.5, time="2026-11-01")
 
     assert ranked_over_all([older, newer, better, both], "HERON Otto") == [both, better, newer, older]
+
+
+def test_a_hit_covers_the_weight_of_the_words_that_its_text_contains() -> None:
+    index = Index.in_memory(forgets=0)
+    texts = ("Mia plays the cello.", "Mia swims.", "Mia sleeps.", "The harp is gone.")
+    index.feed("log", NOWHERE, FeedPosition(1, "a"), lambda _, write: write.chunks.extend(said(*texts)))
+    query = query_terms("Does Mia play the cello or the harp?", NOW)
+
+    cello, mia, none = (index.ask(lambda found, row=row: coverage(found, query, row)) for row in (1, 2, 3))
+
+    assert 0.5 < cello < 1
+    assert 0 < mia == none < 0.2
+    index.close()

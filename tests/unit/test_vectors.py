@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from daemon.config import BotConfig, Config, EmbeddingsConfig, MemorySearchConfig, ModelConfig
 from daemon.errors import BusUnavailable, InvalidAnswer, ModelRefused, ModelTimeout, ModelUnavailable, RateLimited
 from daemon.model.embeddings_client import EmbeddingResult
-from daemon.recall.vectors import Embedders, Extent, ScoredRow, file_of
+from daemon.recall.vectors import Embedders, Extent, Ranking, ScoredRow, file_of
 from daemon.recall.vectors import vector_engine as engine_module
 from daemon.recall.vectors.embedder import TEXT_MAX_CHARS, plain
 from daemon.recall.vectors.nearest_vectors import Block, nearest
@@ -25,7 +25,7 @@ from daemon.recall.vectors.server_embedder import ServerEmbedder
 from daemon.recall.vectors.similarity import Similarity
 from daemon.recall.vectors.unit_vectors import Vectors, unit
 from daemon.recall.vectors.vector_cache import VectorCache
-from daemon.recall.vectors.vector_engine import NO_VECTORS, NOT_NOW, PAUSE_S, fused
+from daemon.recall.vectors.vector_engine import NO_VECTORS, NOT_NOW, PAUSE_S, blended, fused
 from daemon.recall.vectors.vector_store import Gone, Row, VectorStore, _prepare, hash_of, opened
 from tests.fakes.openai_server import Embed, Failure, Plain, fake_openai, letters
 from tests.limits import HANG_S
@@ -490,6 +490,17 @@ def test_a_fused_ranking_has_every_row_once_with_falling_scores(words, near) -> 
 def test_fused_with_nothing_a_ranking_stays_as_it_is(ranking) -> None:
     assert fused(ranking, ()) == ranking
     assert [row for row, _ in fused((), ranking)] == [row for row, _ in ranking]
+
+
+def test_vectors_that_do_not_stand_out_count_only_if_words_found_little() -> None:
+    near = Similarity(best=((2, 0.5), (3, 0.45)), count=100, mean=0.3, deviation=0.2)
+    words = (ScoredRow(1, 1.0), ScoredRow(2, 0.5))
+
+    sure, unsure = (blended(Ranking(scored=words, coverage=share), near) for share in (0.9, 0.1))
+
+    assert [row for row, _ in sure] == [1, 2]
+    assert [row for row, _ in unsure] == [1, 2, 3]
+    assert sure == words
 
 
 def test_the_best_by_words_stays_above_what_only_vectors_find() -> None:

@@ -22,7 +22,7 @@ from daemon.recall.index.index_files import IndexBusy, IndexDamaged, IndexGone, 
 from daemon.recall.index.index_store import Index
 from daemon.recall.index.indexes import Indexes
 from daemon.recall.index.passages import extent_of, hits_of, places_of, texts_after
-from daemon.recall.index.ranking import expanded, ranked
+from daemon.recall.index.ranking import coverage, expanded, ranked
 from daemon.recall.search_results import Hit, InPrompt, Mode, ResultPlace, SearchResults
 from daemon.recall.search_terms import Query, query_terms
 from daemon.recall.session_book import SessionBook
@@ -85,8 +85,9 @@ class _Stepped(msgspec.Struct, frozen=True, kw_only=True):
         return anyio.current_time() < self.until
 
 
-def _scored(connection: Connection, asked: Query, limit: int, prompt: InPrompt | None) -> tuple[ScoredRow, ...]:
-    return tuple(ScoredRow(*each) for each in ranked(connection, asked, limit=limit, prompt=prompt))
+def _ranking(connection: Connection, asked: Query, limit: int, prompt: InPrompt | None) -> Ranking:
+    scored = tuple(ScoredRow(*each) for each in ranked(connection, asked, limit=limit, prompt=prompt))
+    return Ranking(scored=scored, coverage=coverage(connection, asked, scored[0].row) if scored else 0.0)
 
 
 def _utc(_scope: str) -> dt.tzinfo:
@@ -209,13 +210,12 @@ class BuiltinEngine:
     async def ranked(self, scope: str, query: str, *, limit: int, prompt: InPrompt | None = None) -> Ranking:
         """Up to ``limit`` rows by words."""
 
-        def look(index: Index) -> tuple[ScoredRow, ...]:
+        def look(index: Index) -> Ranking:
             asked = self._asked(scope, query)
-            return index.ask(lambda found: _scored(found, asked, limit, prompt))
+            return index.ask(lambda found: _ranking(found, asked, limit, prompt))
 
-        nothing: tuple[ScoredRow, ...] = ()
-        scored, note = await self._done(scope, look, empty=nothing, prompt=prompt)
-        return Ranking(scored=scored, note=note)
+        ranking, note = await self._done(scope, look, empty=Ranking(), prompt=prompt)
+        return replace(ranking, note=note)
 
     async def blended(
         self, scope: str, query: str, blend: Blend, *, depth: int, limit: int, prompt: InPrompt | None = None
@@ -226,7 +226,7 @@ class BuiltinEngine:
             asked = self._asked(scope, query)
 
             def both(found: Connection) -> tuple[Hit, ...]:
-                scored = blend(_scored(found, asked, depth, prompt))
+                scored = blend(_ranking(found, asked, depth, prompt))
                 return hits_of(found, scored, limit=limit, prompt=prompt, query=query)
 
             return index.ask(both)

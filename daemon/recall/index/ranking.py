@@ -300,6 +300,17 @@ def _dated(connection: sqlite3.Connection, date: DateRange, most: int = DATED_RO
     return rows.split() if rows else []
 
 
+def coverage(connection: sqlite3.Connection, asked: Query, best: int) -> float:
+    """The share of the weights of the query's words that a row contains in its text."""
+    terms = json.encode(asked.terms).decode()
+    docs = dict[str, int](connection.execute(f"{_COUNTS} {ONE_OF}", (terms,)).fetchall())
+    last, its = connection.execute(
+        "SELECT (SELECT max(id) FROM chunk), terms FROM chunk WHERE id = ?", (best,)
+    ).fetchone()
+    weights = {term: weight_of(term, docs.get(term, 0), last) for term in asked.terms}
+    return sum(weights[term] for term in weights.keys() & its.split()) / (sum(weights.values()) or 1.0)
+
+
 # Adds rows to few results of a search, by the words that the best results contain (query expansion). Blocks.
 
 BEST_ROWS = 3

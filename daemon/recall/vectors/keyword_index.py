@@ -21,6 +21,8 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
 
     scored: tuple[ScoredRow, ...] = ()
     """The best first."""
+    coverage: float = 1.0
+    """The share of the weights of the query's words that the best row contains."""
     note: str = ""
     """As ``SearchResults.note``."""
 
@@ -43,7 +45,7 @@ class Text(NamedTuple):
     text: str
 
 
-Blend = Callable[[Sequence[ScoredRow]], Sequence[ScoredRow]]
+Blend = Callable[[Ranking], Sequence[ScoredRow]]
 
 
 class KeywordIndex(Engine, Protocol):

@@ -18,7 +18,7 @@ from daemon.clock import Clock
 from daemon.errors import ModelError, ModelTimeout, RateLimited, brief
 from daemon.recall.search_results import InPrompt, Mode, SearchResults
 from daemon.recall.vectors.embedder import Embedder, says_something
-from daemon.recall.vectors.keyword_index import Blend, KeywordIndex, ScoredRow
+from daemon.recall.vectors.keyword_index import Blend, KeywordIndex, Ranking, ScoredRow
 from daemon.recall.vectors.similarity import Similarity
 from daemon.recall.vectors.vector_store import Gone, file_of
 from daemon.usage import LimitReached
@@ -35,7 +35,19 @@ WORDS, VECTORS = 4.0, 1.0
 LoCoMo; docs/decisions/018-vectors.md has ours). With 4:1 neither English nor Chinese is found worse than by words."""
 
 
-def fused(words: Sequence[ScoredRow], near: Sequence[ScoredRow]) -> tuple[ScoredRow, ...]:
+COVERED, VECTORS_INSTEAD = 0.3, 2.0
+"""If the best row contains a smaller share of the query's words, vectors have this weight, and all of them that are more
+similar to the query than usual count: the words then say little. (docs/decisions/021-sentences.md)"""
+
+
+def blended(words: Ranking, near: Similarity) -> tuple[ScoredRow, ...]:
+    """Both as one ranking, in which vectors have more weight if words found little."""
+    if words.coverage < COVERED:
+        return fused(words.scored, near.above_the_usual(), vectors=VECTORS_INSTEAD)
+    return fused(words.scored, near.outstanding())
+
+
+def fused(words: Sequence[ScoredRow], near: Sequence[ScoredRow], *, vectors: float = VECTORS) -> tuple[ScoredRow, ...]:
     """All rows of both, the best first; each ranking's scores are relative to its best.
 
     The order is that of the weighted mean. The score that is shown is the better one of the two, and never less than
@@ -44,7 +56,7 @@ def fused(words: Sequence[ScoredRow], near: Sequence[ScoredRow]) -> tuple[Scored
     by_words, by_vectors = dict(words), dict(near)
     places = {row: at for at, row in enumerate([*by_words, *(row for row in by_vectors if row not in by_words)])}
     weighted = {
-        row: (WORDS * by_words.get(row, 0.0) + VECTORS * by_vectors.get(row, 0.0)) / (WORDS + VECTORS) for row in places
+        row: (WORDS * by_words.get(row, 0.0) + vectors * by_vectors.get(row, 0.0)) / (WORDS + vectors) for row in places
     }
     order = sorted(places, key=lambda row: (-weighted[row], places[row]))
     scores: list[float] = []
@@ -179,7 +191,7 @@ class VectorEngine:
         if self.rest and not is_beside:
             now = anyio.current_time()
             _keep(self._fed_until, (scope, embedder.name), now + min(REST_MAX_S, self.rest * (now - began)))
-        scored = near.above_the_usual() if mode == "vsearch" else fused(ranking.scored, near.outstanding())
+        scored = near.above_the_usual() if mode == "vsearch" else blended(ranking, near)
         hits = await self._words.shown(scope, query, scored, limit=limit, prompt=prompt)
         found = SearchResults(hits=hits, note=ranking.note)
         return _noted(found, NOT_ALL) if mode == "vsearch" and scope in self._behind else found
@@ -190,13 +202,13 @@ class VectorEngine:
         if at_once is None:
             return None
 
-        def blend(by_words: Sequence[ScoredRow]) -> Sequence[ScoredRow]:
+        def blend(by_words: Ranking) -> Sequence[ScoredRow]:
             try:
                 (vector,) = at_once([query])
                 near = held.nearest(file_of(self._data_dir, scope), embedder.name, vector, limit=limit)
             except (Gone, sqlite3.Error, OSError):
-                return by_words  # the next search that looks for what is missing says what is wrong
-            return near.above_the_usual() if mode == "vsearch" else fused(by_words, near.outstanding())
+                return by_words.scored  # the next search that looks for what is missing says what is wrong
+            return near.above_the_usual() if mode == "vsearch" else blended(by_words, near)
 
         return blend
 
