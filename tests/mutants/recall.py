@@ -140,6 +140,16 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
+        "daemon/recall/vectors/vector_engine.py",
+        "unit/test_vectors.py",
+        (
+            "Vectors that do not stand out count only if words found little.",
+            "if words.coverage < COVERED and not quick:",
+            "if not quick:",
+            "test_vectors_that_do_not_stand_out_count_only_if_words_found_little",
+        ),
+    ),
+    *mutants_of(
         "daemon/recall/vectors/embedder_choice.py",
         "unit/test_vectors_sentences.py",
         (

@@ -500,7 +500,7 @@ def test_vectors_that_do_not_stand_out_count_only_if_words_found_little() -> Non
 
     assert [row for row, _ in sure] == [1, 2]
     assert [row for row, _ in unsure] == [1, 2, 3]
-    assert sure == words
+    assert sure == words == blended(Ranking(scored=words, coverage=0.1), near, quick=True)
 
 
 def test_the_best_by_words_stays_above_what_only_vectors_find() -> None:
