@@ -144,7 +144,7 @@ def _own(path: str, channel: SlackConfig) -> Iterator[ConfigProblem]:
     if channel.events.url and not is_public(channel.events.url):
         yield ConfigProblem(f"{path}.events.url", PUBLIC)
     if channel.reaction and not _is_reaction(channel.reaction):
-        text = f"expected one emoji, or its Slack name, such as eyes; got {got(channel.reaction)}"
+        text = f"expected one emoji or a Slack emoji name (for example, eyes), but got {got(channel.reaction)}"
         yield ConfigProblem(f"{path}.reaction", text)
 
 

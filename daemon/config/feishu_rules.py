@@ -72,7 +72,7 @@ def _own(path: str, channel: FeishuConfig) -> Iterator[ConfigProblem]:
         yield ConfigProblem(f"{path}.base_url", SERVER)
     yield from _heard(path, channel)
     if channel.reaction and not _is_reaction(channel.reaction):
-        text = f"expected one emoji, or its Feishu name, such as GLANCE; got {got(channel.reaction)}"
+        text = f"expected one emoji or a Feishu emoji name (for example, GLANCE), but got {got(channel.reaction)}"
         yield ConfigProblem(f"{path}.reaction", text)
 
 

@@ -156,7 +156,9 @@ async def _files(folder: Path, target: RestoreTarget) -> list[FileTaken]:
     wanted, others = list[FileTaken](), list[str]()
     for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
-            raise DataError(f"{folder / taken.path} differs from the file that was backed up. Use another backup.")
+            raise DataError(
+                f"The backup is damaged: {folder / taken.path} does not match the original file. Use another backup."
+            )
         there = await _there(taken, target)
         if there is not None and there != taken.sha256:
             wanted.append(taken)

@@ -76,7 +76,9 @@ async def verify(
     manifest = await to_thread.run_sync(manifest_of, folder)
     for taken in await to_thread.run_sync(lambda: list(files_of(folder))):
         if await to_thread.run_sync(sha256_of, folder / taken.path) != taken.sha256:
-            raise DataError(f"{folder / taken.path} differs from the file that was backed up. Back up again.")
+            raise DataError(
+                f"The backup is damaged: {folder / taken.path} does not match the original file. Back up again."
+            )
     async with _thrown_away(manifest, server) as bus:
         await restore(bus, folder, RestoreTarget(workspace_of=Path, archive=None), tell=tell)
         tell("comparing")

@@ -1,4 +1,4 @@
-"""Records a trace of each turn (from the arrival of a message to the delivery of the answer), without any text.
+"""Records a trace, without message text, of each turn from the arrival of a message to the delivery of the answer.
 
 Public: ``Traces`` reads the ``Trace`` of a turn and the ``Delivered`` record of its reply, ``rows`` puts them in order.
 Begin with ``trace_records``. Scripts write the records within the commit.

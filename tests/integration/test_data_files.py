@@ -109,10 +109,10 @@ async def test_a_file_that_was_spoilt_in_the_backup_is_found_before_anything_is_
     made = await back_up(lab.bus, wanted(tmp_path), tmp_path / "backup", clock=SystemClock())
     (made.folder / "bots" / "pond" / "SOUL.md").write_text("spoilt")
 
-    with pytest.raises(DataError, match=r"SOUL\.md differs from the file that was backed up"):
+    with pytest.raises(DataError, match=r"SOUL\.md does not match the original file"):
         await verify(made.folder)
     async with other(lab.bus, redis) as copy:
-        with pytest.raises(DataError, match=r"SOUL\.md differs from the file that was backed up"):
+        with pytest.raises(DataError, match=r"SOUL\.md does not match the original file"):
             await restore(copy, made.folder, target(tmp_path / "copied"))
         assert await copy.call("EXISTS", copy.keys.session(ANN)) == 0
 

@@ -156,7 +156,7 @@ function pairing(view, kind, given, {code, link}, owner) {
       const {owner: found} = await post("/api/settings/owner", body, view.signal);
       if (!found) continue;
       owner.value = found.id;
-      fill(state, t("You are {name} ({id}). You can now save the channel.", {name: found.name || found.id, id: found.id}));
+      fill(state, t("Your account is {name} ({id}). You can now save the channel.", {name: found.name || found.id, id: found.id}));
       return;
     }
     fill(state, t("The code did not arrive in time. Enter your ID instead."));
