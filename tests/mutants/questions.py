@@ -49,6 +49,12 @@ MUTANTS = (
             "return True",
             "test_a_press_of_a_button_that_its_message_does_not_have_is_passed_over",
         ),
+        (
+            "A name alone is a question about the photo that it answers.",
+            "if not (text or attachments or words.mentions_me):",
+            "if not (text or attachments):",
+            "test_a_name_alone_is_a_question_about_the_photo_that_it_answers",
+        ),
     ),
     *mutants_of(
         "channels/arrival.py",
