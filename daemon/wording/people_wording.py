@@ -21,8 +21,8 @@ ENGLISH: Mapping[str, str] = {
         "more commands with the bots.<name>.groups_may setting."
     ),
     "pair_how": (
-        "To approve a person, send /pair followed by the person's pairing code. To approve all members of a group, "
-        "send /pair without a code in the group."
+        "To approve a person, send /pair CODE, where CODE is the person's pairing code. To approve all members of a "
+        "group, send /pair without a code in the group."
     ),
     "pair_done": "{name} is now approved and has been notified.",
     "pair_group": "This group is approved. I now accept messages from everyone in this group.",

@@ -94,8 +94,8 @@ async def test_the_doctor_reports_what_a_worker_learnt(process: Process, lab: La
     assert (finding.check, finding.state) == ("server of llama", "warning")
     assert finding.text == (
         "the server rejected prompts larger than 3000 tokens, so Millpond now keeps prompts for this model below "
-        "that size. Set model.context_window_tokens (now 65536) to the model's real window; requests are adapted to "
-        "this server: the tool_choice setting cannot force a tool call on this server, tools are not sent"
+        "that size. Set model.context_window_tokens (now 65536) to the model's real window; Millpond adjusts its "
+        "requests to this server: the tool_choice setting cannot force a tool call on this server, tools are not sent"
     )
 
 

@@ -375,7 +375,7 @@ async def test_a_memory_without_room_is_shown_in_part_and_not_replaced():
         summary = await summaries.summarize(TALK, Background(memory="Ann likes tea and coffee. " * 20_000))
 
     assert "characters left out" in reader.bodies[0]
-    assert "(only its beginning" in reader.bodies[0]
+    assert "(only the beginning" in reader.bodies[0]
     assert len(reader.bodies[0]) < 300_000
     assert (summary.memory_update, summary.rejected) == (None, False)
     assert summary.history_entry == "[2026-03-01 10:01] Part 1."
