@@ -116,7 +116,8 @@ def test_the_history_of_an_hour_and_of_a_day_is_drawn(visit: Visit, millpond: Po
     page.get_by_role("link", name="Last day").click()
     page.get_by_text("Each data point covers 15 minutes.").click()
     page.get_by_text("Show the data as a table").click()
-    expect(page.get_by_label("History", exact=True).get_by_role("row").nth(1)).to_contain_text("%")
+    rows = page.get_by_label("History", exact=True).get_by_role("row")
+    expect(rows.filter(has_text="%").first).to_be_visible()  # the newest row may have begun only now
 
 
 def test_a_queue_shows_its_messages_and_a_text_only_on_request(
