@@ -19,6 +19,9 @@ from daemon.sessionkey import SessionKey
 MESSAGE = "om_"
 """Begins the id of every message."""
 
+USER = "ou_"
+"""Begins the open_id of every user. An administrator is named by it, and gets direct messages."""
+
 GONE = frozenset({230011, 230110, 230003})
 """The message was taken back or deleted."""
 
@@ -124,7 +127,7 @@ class MessageSender:
             answer = await self._api.call("POST", path, body, timeout_s=left_s(deadline))
         else:
             body["receive_id"] = chat.chat
-            query = {"receive_id_type": "chat_id"}
+            query = {"receive_id_type": "open_id" if chat.chat.startswith(USER) else "chat_id"}
             answer = await self._api.call("POST", "/im/v1/messages", body, timeout_s=left_s(deadline), query=query)
         sent = nested(answer, "data", "message_id")
         return sent if isinstance(sent, str) else ""

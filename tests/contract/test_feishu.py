@@ -161,8 +161,8 @@ class FeishuLab(Lab):
         return self.feishu.world.person(f"ou_{number}", f"Person {number}")
 
     def _direct(self, number: str) -> Chat:
-        self._person(number)
-        return self.feishu.world.chat(f"oc_{number}", "p2p")
+        world = self.feishu.world
+        return world.directs.setdefault(self._person(number).id, world.chat(f"oc_{number}", "p2p"))
 
 
 @asynccontextmanager

@@ -120,6 +120,14 @@ async def test_what_is_refused_as_a_card_goes_as_text(lab: FeishuLab, code: int)
     assert (message.kind, message.text) == ("text", f"refused with {code}")
 
 
+async def test_an_administrator_who_is_named_by_a_user_id_gets_direct_messages(lab: FeishuLab) -> None:
+    administrator = SessionKey(channel=lab.channel.name, chat=lab.known_as("1001"))
+
+    await lab.channel.send(administrator, a_part("a command waits for approval"), timeout_s=HANG_S)
+
+    assert texts(lab) == ["a command waits for approval"]
+
+
 @each_row(("kind", "name"), [("image", "odd.png"), ("voice", "answer.mp3")])
 async def test_what_feishu_does_not_take_for_a_picture_or_a_voice_goes_as_a_file(
     lab: FeishuLab, kind: Any, name: str

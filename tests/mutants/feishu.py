@@ -93,6 +93,12 @@ MUTANTS = (
         "channels/feishu/message_sender.py",
         "integration/test_feishu.py",
         (
+            "An administrator who is named by a user ID gets direct messages.",
+            '"open_id" if chat.chat.startswith(USER) else "chat_id"',
+            '"chat_id"',
+            "test_an_administrator_who_is_named_by_a_user_id_gets_direct_messages",
+        ),
+        (
             "What is refused as a card is sent as plain text.",
             "elif no.code in NO_FORM and len(left) > 1:",
             "elif no.code in NO_FORM and len(left) > 2:",

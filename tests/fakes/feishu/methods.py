@@ -42,9 +42,14 @@ class Methods:
         return {"code": 0, "msg": "ok", "tenant_access_token": token, "expire": TOKEN_LASTS_S}
 
     def _messages_create(self, call: Call) -> dict[str, Any]:
-        if call.params.get("receive_id_type") != "chat_id":
-            raise Failed(230001, "receive_id_type")
-        chat = self.world.chats.get(str(call.params.get("receive_id")))
+        to = str(call.params.get("receive_id"))
+        match call.params.get("receive_id_type"):
+            case "chat_id":
+                chat = self.world.chats.get(to)
+            case "open_id":
+                chat = self.world.directs.get(to)
+            case _:
+                raise Failed(230001, "receive_id_type")
         if chat is None:
             raise Failed(230034, "The receive_id is invalid.")
         return self._sent(call, chat, "")

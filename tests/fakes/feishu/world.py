@@ -225,6 +225,7 @@ class World(Changing):
         self.app = App()
         self.people: dict[str, Person] = {}
         self.chats: dict[str, Chat] = {}
+        self.directs: dict[str, Chat] = {}  # of people, by open_id
         self.files: dict[str, tuple[str, bytes]] = {}  # name and content, by key
         self.forms: dict[str, str] = {}  # ``file_type`` of an upload, by key
         self.resources: dict[tuple[str, str], bytes] = {}  # of people's messages: by message and key
