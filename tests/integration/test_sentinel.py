@@ -263,6 +263,6 @@ async def test_messages_that_a_new_master_lacks_are_named(watched: Watched, pref
 
     [text] = found
     assert text.startswith("1 accepted messages were lost when Redis switched to another master")
-    assert "in these sessions: web:ann." in text
+    assert "Affected sessions: web:ann." in text
     lost = [(log["session"], log["message_id"]) for log in logs if log["event"] == "message.lost"]
     assert lost == [("web:ann", "m1")]
