@@ -101,10 +101,12 @@ def _ignorant_of_models() -> Iterator[None]:
 def _search_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots of this process search their memory by words: loading the shipped weights and using them takes seconds.
 
-    A search waits until its index holds everything: on a busy machine, half a second is too short for that.
+    A search waits until its index holds everything, and a turn until it is known whether there is anything to search:
+    on a busy machine, the usual limits are too short for that.
     """
     monkeypatch.setattr(embedder_choice, "_shipped", lambda: None)
     monkeypatch.setattr("daemon.recall.index.builtin.IN_STEP_S", HANG_S)
+    monkeypatch.setattr("daemon.recall.recall.LOOK_S", HANG_S)
 
 
 @pytest.fixture(autouse=True)
