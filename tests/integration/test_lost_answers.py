@@ -56,6 +56,9 @@ class Network:
             tg.start_soon(self._answer, server, client, answers)
             with suppress(*GONE):
                 async for received in client:
+                    if BUSY.encode() in received:
+                        # Before the server has the command: nothing is asked elsewhere sooner, however slow this is.
+                        self._asked_elsewhere, self._has_answered = anyio.Event(), anyio.Event()
                     loses = self.text.encode() in received and not self.has_lost
                     if loses:
                         answers.cancel()
@@ -68,10 +71,11 @@ class Network:
     async def _answer(self, server: ByteStream, client: ByteStream, scope: anyio.CancelScope) -> None:
         with suppress(*GONE), scope:
             async for received in server:
-                if BUSY.encode() in received:
-                    self._asked_elsewhere, self._has_answered = anyio.Event(), anyio.Event()
-                    await self._asked_elsewhere.wait()
-                    self._asked_elsewhere = None
+                if self._asked_elsewhere is None or BUSY.encode() not in received:
+                    await client.send(received)
+                    continue
+                await self._asked_elsewhere.wait()
+                self._asked_elsewhere = None
                 await client.send(received)
                 self._has_answered.set()
 
