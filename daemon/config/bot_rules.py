@@ -67,8 +67,9 @@ def people_findings(config: Config) -> Iterator[ConfigProblem]:
             if problem := _problem(config, identity):
                 yield ConfigProblem(here, problem, ("channels",))
             elif identity in known:
-                whose = "twice" if known[identity] == name else f"in people.{known[identity]} too"
-                yield ConfigProblem(here, f"{got(identity)} is listed {whose}. List each identity only once")
+                other = known[identity]
+                where = "twice" if other == name else f"in people.{other} too"
+                yield ConfigProblem(here, f"{got(identity)} is listed {where}. List each identity only once")
             known.setdefault(identity, name)
 
 

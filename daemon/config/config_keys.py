@@ -43,8 +43,10 @@ def expected(kind: object, value: object) -> str:
     if base is bool:
         return "true or false"
     if base is int or base is float:
-        unit = " of seconds" if kind == Seconds else ""
-        return f"a {'whole ' if base is int else ''}number{unit}{_limits(meta, value)}"
+        limits = _limits(meta, value)
+        if kind == Seconds:
+            return f"a number of seconds{limits}"
+        return f"a whole number{limits}" if base is int else f"a number{limits}"
     return _text(meta)
 
 
@@ -54,7 +56,7 @@ def _limits(meta: Meta | None, value: object) -> str:
     if meta.gt is not None:
         # The upper limit is only news to who went beyond it.
         beyond = isinstance(value, int | float) and meta.le is not None and value > meta.le
-        return f" above {meta.gt:,}" + (f" and at most {meta.le:,}" if beyond else "")
+        return f" above {meta.gt:,} and at most {meta.le:,}" if beyond else f" above {meta.gt:,}"
     return f" from {meta.ge:,} to {meta.le:,}"
 
 

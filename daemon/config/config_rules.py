@@ -95,8 +95,10 @@ def _order(config: Config) -> Iterator[ConfigProblem]:
         yield ConfigProblem("queue.backoff_min_s", text, ("queue.backoff_max_s",))
     for path, section in (("context", config.context), ("context.bootstrap", bootstrap)):
         if section.head_ratio + section.tail_ratio > 1:
-            ratios = f"{section.head_ratio} and {section.tail_ratio}"
-            text = f"the sum of head_ratio and tail_ratio must not exceed 1. Got {ratios}"
+            text = (
+                f"the sum of head_ratio and tail_ratio must not exceed 1. Got {section.head_ratio} and "
+                f"{section.tail_ratio}"
+            )
             yield ConfigProblem(f"{path}.head_ratio", text, (f"{path}.tail_ratio",))
 
 

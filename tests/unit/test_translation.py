@@ -55,7 +55,7 @@ ASKING = frozenset(["text", "secret", "choice"])
 ASSEMBLED = re.compile(
     r"No such |Missing |Got unexpected|Invalid value|Option \{\}|\{\} is not (?:a valid|one of)|\{\} \(in |"
     r"\{\}, such as|unknown key; \{\}|expected \{\}, got|New in |Imported into |"
-    r"Not imported, because"
+    r"Not imported, because|a number \(in "
 )
 """Texts of the library click, and texts that are assembled from parts."""
 
@@ -92,8 +92,10 @@ def parsed(path: Path) -> ast.Module:
 
 
 def questions_and_findings() -> Iterator[tuple[Path, str]]:
-    """Texts of the setup of a platform and of its examination: steps, questions, problems and findings."""
-    for path in (*sorted(ROOT.glob("setup/**/*interview.py")), *sorted(CHANNELS.glob("*/health_check.py"))):
+    """Texts of the configuration, and of the setup of a platform and its examination: steps, questions, problems and
+    findings."""
+    paths = *ROOT.glob("setup/**/*interview.py"), *ROOT.glob("config/*.py"), *CHANNELS.glob("*/health_check.py")
+    for path in sorted(set(paths) - {ROOT / "config/config_output.py"}):  # of which the output is TOML
         tree, known = parsed(path), set[int]()
         for node in ast.walk(tree):
             if isinstance(node, ast.Expr | ast.JoinedStr):  # a docstring, and the pieces of a text
@@ -116,7 +118,11 @@ def test_each_answer_and_each_error_of_the_command_line_is_translated() -> None:
         for text in read_by_people(path)
         if text not in templates() and not CODE.fullmatch(text)
     }
-    texts |= {f"{path.name}: {text}" for path, text in questions_and_findings() if chinese(text) == text}
+    texts |= {
+        f"{path.name}: {text}"
+        for path, text in questions_and_findings()
+        if chinese(text) == text and not CODE.fullmatch(text)
+    }
     texts |= {text for text in read_by_people(BOT_CHECKS) if chinese(text) == text}
 
     assert sorted(texts) == []
