@@ -185,8 +185,10 @@ def _bot(path: str, bot: BotConfig) -> Iterator[ConfigProblem]:
                 f"this setting, {other.api.upper()}_API_KEY or base_url"
             )
             yield ConfigProblem(f"{here}.api_key", text, (f"{here}.api_key_file", f"{here}.base_url"))
-    yield from _speech(f"{path}.transcription", bot, bot.transcription, "converts speech to text, such as whisper-1")
-    yield from _speech(f"{path}.speech", bot, bot.speech, "converts text to speech, such as gpt-4o-mini-tts")
+    yield from _speech(
+        f"{path}.transcription", bot, bot.transcription, "converts speech to text (for example, whisper-1)"
+    )
+    yield from _speech(f"{path}.speech", bot, bot.speech, "converts text to speech (for example, gpt-4o-mini-tts)")
     yield from _tool_servers(f"{path}.mcp", bot.mcp)
     yield from web_tools_findings(path, bot.web, bot.tools)
 

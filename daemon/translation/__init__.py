@@ -31,21 +31,23 @@ def chinese(text: str) -> str:
     """
     if not text.strip():
         return text
+    name, colon, rest = text.partition(": ")
     for template, said in templates().items():
         if values := _values(template, text):
             return said.format(*map(chinese, values[1:]))
+        if " " not in name.strip() and _values(template, rest):
+            return f"{name}{colon}{chinese(rest)}"
     if indent := text[: -len(text.lstrip())]:
         return f"{indent}{chinese(text.lstrip())}"
     if "\n" in text:
         return "\n".join(map(chinese, text.split("\n")))
-    name, colon, rest = text.partition(": ")
     return f"{name}{colon}{chinese(rest)}" if colon else text
 
 
 def _values(template: str, text: str) -> tuple[str, ...]:
     """``text`` and the values in it; empty if the template does not fit."""
     pieces = template.split("{}")
-    if not all(piece in text for piece in pieces):
+    if ("\n" in text and "\n" not in template) or not all(piece in text for piece in pieces):
         return ()
     found = re.fullmatch("(.*?)".join(map(re.escape, pieces)), text, re.DOTALL)
     return (text, *found.groups()) if found else ()
