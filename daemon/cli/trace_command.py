@@ -60,7 +60,7 @@ def print_trace(found: "FoundTrace") -> None:
         [(_name(row), lane(row, begin, whole_ms), _took(row.took_ms), row.more) for row in shown],
     )
     if trace.left_out:
-        tell(f"{trace.left_out:,} more steps of this turn were not recorded")
+        tell(f"steps of this turn that were not recorded: {trace.left_out:,}")
     for each in trace.missing:
         tell(f"the tools from tool server {each.server} are missing: {why_missing(each)}")
 

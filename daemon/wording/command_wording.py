@@ -29,7 +29,7 @@ ENGLISH: Mapping[str, str] = {
     "forget_removed": "- {tier}: {count}",
     "forget_failed": "These steps failed:",
     "forget_incomplete": (
-        "{count} deletion steps failed, so some of the text may still be stored. To see the reasons, an "
+        "{count:deletion step|deletion steps} failed, so some of the text may still be stored. To see the reasons, an "
         "administrator can run `millpond queue jobs --json`."
     ),
     "forget_waits": (
@@ -64,11 +64,11 @@ ENGLISH: Mapping[str, str] = {
     # Sentences about reminders; ``daemon.wording`` has them among all sentences.
     "reminders_none": "This chat has no reminders. Ask me to remind you of something, or see /remind.",
     "reminders": ("Reminders in this chat, soonest first:\n{lines}"),
-    "reminders_more": "… and {count} more reminders",
+    "reminders_more": "… and {count:more reminder|more reminders}",
     "remind_set": "Reminder {id} is set. It fires on {time}{rule}.",
     "remind_repeats": ", repeated by {rule}",
     "remind_until": ", until {time}",
-    "remind_left": ", {count} more times",
+    "remind_left": ", {count:more time|more times}",
     "remind_missing": (
         "The time {local} does not exist because clocks move forward for summer time. The reminder will fire on "
         "{time} instead."
@@ -152,7 +152,7 @@ ENGLISH: Mapping[str, str] = {
         "or “cron 0 8 * * 1-5”."
     ),
     "remind_cron": "“{rule}” is not a valid cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
-    "remind_often": "A reminder can fire at most once every {minutes} minutes. Choose a longer interval.",
+    "remind_often": "A reminder can fire at most once every {minutes:minute|minutes}. Choose a longer interval.",
     "remind_never": (
         "This recurrence rule does not match any date in the given period. Choose another rule or a later end date."
     ),

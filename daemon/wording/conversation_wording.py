@@ -43,7 +43,7 @@ ENGLISH: Mapping[str, str] = {
     "skills_how": (
         "Before you use a skill, read its file with a file-reading tool, and then follow the instructions in the file."
     ),
-    "skills_more": "- and {count} more skills in the skills folder",
+    "skills_more": "- and {count:more skill|more skills} in the skills folder",
     "skill_unavailable": "[not available: {wanted}]",
     "skill_install": "install {names}",
     "skill_set": "set {names}",
@@ -78,8 +78,8 @@ ENGLISH: Mapping[str, str] = {
         "will be summarized into long-term memory."
     ),
     "compacted": (
-        "{count} older messages were replaced with a summary. This conversation now uses about {after} "
-        "tokens of the model's context window instead of {before}."
+        "{count:older message was|older messages were} replaced with a summary. This conversation now uses about "
+        "{after} tokens of the model's context window instead of {before}."
     ),
     "compact_nothing": (
         "There was nothing to summarize. All messages except the newest ones are already summarized, and the newest "
@@ -97,7 +97,7 @@ ENGLISH: Mapping[str, str] = {
     ),
     "export_large": " The file is too large to send here. Ask an administrator for the file.",
     "export_missing": (
-        " {count} parts of the data could not be read. For a list of these parts, see contents.json in the export."
+        " {count:part|parts} of the data could not be read. For a list, see contents.json in the export."
     ),
     "export_failed": "The export could not be saved: {reason}. Try again later, or ask an administrator.",
     "export_slow": (
@@ -125,7 +125,8 @@ ENGLISH: Mapping[str, str] = {
     "whoami_name": " ({name})",
     "memory": "My memory of this chat (version {version}, last changed {time}):\n\n{text}",
     "memory_more": (
-        "{text}…\n\n{left} more characters are not shown. To see the whole memory, run `millpond memory show {scope}`."
+        "{text}…\n\n{left:more character is|more characters are} not shown. To see the whole memory, "
+        "run `millpond memory show {scope}`."
     ),
     "memory_none": "My memory of this chat is empty. As a conversation grows, I save important facts to memory.",
     "yes": "yes",
@@ -142,8 +143,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "status_overflow": "the fixed part of the prompt (instructions, tools and memory) exceeds its limit of {budget} "
     "tokens",
-    "status_running": "I have been working on an answer for {seconds} seconds.",
-    "status_parked": "The last attempt failed. I will try again in {seconds} seconds.",
+    "status_running": "I have been working on an answer for {seconds:second|seconds}.",
+    "status_parked": "The last attempt failed. I will try again in {seconds:second|seconds}.",
     "status_queued": "This conversation is waiting for a free worker process.",
     "status_idle": "I am not working on an answer right now.",
     "typing": "is writing …",
@@ -151,11 +152,11 @@ ENGLISH: Mapping[str, str] = {
     "command_received": "I received your command.",
     "session_full": (
         "This conversation has too many unanswered messages, so your message was not accepted. Please send the "
-        "message again in {seconds} seconds."
+        "message again in {seconds:second|seconds}."
     ),
     "partition_full": (
         "The server has too many unanswered messages, so your message was not accepted. Please send the message "
-        "again in {seconds} seconds."
+        "again in {seconds:second|seconds}."
     ),
     "too_large": (
         "This message is too large: {size} bytes. Messages are limited to {limit} bytes. Please split your text "
@@ -173,15 +174,15 @@ ENGLISH: Mapping[str, str] = {
         "This tool call was not run because an answer can use at most {count} tool calls. Answer without tools."
     ),
     "command_delayed": (
-        "The limit on messages per minute has been reached. Send the command again in {seconds} seconds."
+        "The limit on messages per minute has been reached. Send the command again in {seconds:second|seconds}."
     ),
     "delayed": (
         "The limit on messages per minute has been reached. Your message has been saved, and I will answer it in about "
-        "{seconds} seconds."
+        "{seconds:second|seconds}."
     ),
     "poison": (
-        "I could not answer this message after {attempts} attempts. To find the cause, an administrator can search "
-        "the log for {correlation}."
+        "I could not answer this message after {attempts:attempt|attempts}. To find the cause, an administrator can "
+        "search the log for {correlation}."
     ),
     "outage": (
         "I could not answer this message because the model was unavailable for too long. To find the cause, an "

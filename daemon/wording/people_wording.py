@@ -8,7 +8,7 @@ ENGLISH: Mapping[str, str] = {
     "stranger": (
         "I cannot accept messages from you yet. Your pairing code is {code}. An administrator of this bot "
         "can approve you by sending me /pair {code}, or by running `millpond channel pair {channel} {code}`. "
-        "The code is valid for {minutes} minutes."
+        "The code is valid for {minutes:minute|minutes}."
     ),
     "arrival_failed": (
         "Your message was not accepted because of an error. To find the cause, an administrator can search the log "
@@ -28,10 +28,10 @@ ENGLISH: Mapping[str, str] = {
     "pair_group": "This group is approved. I now accept messages from everyone in this group.",
     "pair_welcome": "You have been approved. What can I do for you?",
     "pair_wrong": (
-        "This code is wrong, has already been used, or is older than {minutes} minutes. The person who "
+        "This code is wrong, has already been used, or is older than {minutes:minute|minutes}. The person who "
         "needs access can get a new code by sending me a message."
     ),
-    "pair_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
+    "pair_often": "Too many wrong codes were entered. Try again in {minutes:minute|minutes}.",
     "pair_pull": (
         "This channel accepts messages from anyone. Pairing codes are only needed on chat platforms such as Telegram "
         "or Slack."
@@ -71,7 +71,7 @@ ENGLISH: Mapping[str, str] = {
     "resume_but_all": "I am paused in all my chats, not just this one. To end the pause, send /resume all.",
     "paused": "I am currently paused. Your message has been saved, and I will answer it after the pause.",
     "approval_asked": (
-        "I want to run the command below. Within {minutes} minutes, an administrator can allow the command with "
+        "I want to run the command below. Within {minutes:minute|minutes}, an administrator can allow the command with "
         "/approve {id} or reject the command with /deny {id}:\n"
         "\n"
         "{command}"
@@ -108,23 +108,23 @@ ENGLISH: Mapping[str, str] = {
     # Sentences about linking several chats of one person; ``daemon.wording`` has them among all sentences.
     "link_code": (
         "Your code is {code}.\n"
-        "Send /link {code} in your other chat with me within {minutes} minutes. I will then ask in both chats whether "
-        "the chats should share one memory. Do not give the code to anyone else."
+        "Send /link {code} in your other chat with me within {minutes:minute|minutes}. I will then ask in both "
+        "chats whether the chats should share one memory. Do not give the code to anyone else."
     ),
     "link_ask_member": (
         "{other} created this code. If you confirm, your chat and {other}'s chat will share one memory. Each "
         "of you can then read and delete everything that I have saved from either chat. The shared memory "
         "contains the past and future conversations, facts, notes and files from both chats.\n"
-        "To confirm the link, send /link yes. To reject the link, send /link no. Answer within {minutes} minutes. "
-        "I am also asking {other} to confirm. Nothing is shared until both of you confirm."
+        "To confirm the link, send /link yes. To reject the link, send /link no. Answer within "
+        "{minutes:minute|minutes}. I am also asking {other} to confirm. Nothing is shared until both of you confirm."
     ),
     "link_ask_maker": (
         "{other} sent your code and wants to link their chat with yours. If you confirm, the two chats will "
         "share one memory. Each of you can then read and delete everything that I have saved from either "
         "chat. The shared memory contains the past and future conversations, facts, notes and files from "
         "both chats.\n"
-        "To confirm the link, send /link yes. To reject the link, send /link no. Answer within {minutes} minutes. "
-        "If you did not send the code yourself, reject the link."
+        "To confirm the link, send /link yes. To reject the link, send /link no. Answer within "
+        "{minutes:minute|minutes}. If you did not send the code yourself, reject the link."
     ),
     "link_waits": (
         "Your confirmation is saved. I am waiting for {other} to confirm. You can still reject the link with /link no."
@@ -139,7 +139,7 @@ ENGLISH: Mapping[str, str] = {
         "The chats were not linked because I no longer accept messages from one of the two people. Nothing was shared."
     ),
     "link_none": (
-        "This chat has no open link request. Link requests expire after {minutes} minutes. To get a new "
+        "This chat has no open link request. Link requests expire after {minutes:minute|minutes}. To get a new "
         "code, send /link."
     ),
     "link_over": "Both chats have already confirmed this link. To separate linked chats, send /unlink.",
@@ -157,10 +157,10 @@ ENGLISH: Mapping[str, str] = {
     ),
     "link_already": "This chat and {other} are already linked and share one memory.",
     "link_wrong": (
-        "This code is wrong or no longer valid. Each code is valid for {minutes} minutes, can be used "
+        "This code is wrong or no longer valid. Each code is valid for {minutes:minute|minutes}, can be used "
         "once, and expires when you create a newer code. To get a new code, send /link in your other chat."
     ),
-    "link_often": "Too many wrong codes were entered. Try again in {minutes} minutes.",
+    "link_often": "Too many wrong codes were entered. Try again in {minutes:minute|minutes}.",
     "link_own": "This code was created in this chat or in a linked chat. Send the code in a different chat.",
     "link_bot": (
         "This code was created by another bot. Send the code to that bot. Bots do not share memories with each other."

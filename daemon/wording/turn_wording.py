@@ -8,7 +8,7 @@ ENGLISH: Mapping[str, str] = {
         "The model is currently unavailable. Your message has been saved, and I will answer it when the model is "
         "available again."
     ),
-    "still_parked": "{count} messages are queued. The model has not responded for {time}.",
+    "still_parked": "{count:message is|messages are} queued. The model has not responded for {time}.",
     "damaged": (
         "This conversation's data is damaged, so the bot cannot answer. Your messages are saved, and the bot "
         "will answer them once an administrator has repaired the data with `millpond data check --repair`."
@@ -22,7 +22,7 @@ ENGLISH: Mapping[str, str] = {
         "The bot's configuration contains an error. The bot's administrators have been notified. Your "
         "message has been saved, and the bot will answer it once the error is fixed."
     ),
-    "still_setup_fault": "{count} messages are queued. The bot's configuration contains an error.",
+    "still_setup_fault": "{count:message is|messages are} queued. The bot's configuration contains an error.",
     "setup_fault_told": (
         "Bot {bot} cannot use its model: {reason}\n"
         "Users' messages are saved, and the bot will answer them as soon as the model is available. If you "
@@ -36,7 +36,7 @@ ENGLISH: Mapping[str, str] = {
         "The model server rejected this message (reason: {status}), so I cannot answer it. Later messages are not "
         "affected. To find the cause, an administrator can search the log for {correlation}."
     ),
-    "seconds": "{count} seconds",
+    "seconds": "{count:second|seconds}",
     "minute": "1 minute",
     "minutes": "{count} minutes",
     "hour": "1 hour",
@@ -57,7 +57,7 @@ ENGLISH: Mapping[str, str] = {
         "request into smaller steps."
     ),
     "too_many_steps": (
-        "I stopped after {count} steps, before the task was complete. If you want me to finish the task, ask "
+        "I stopped after {count:step|steps}, before the task was complete. If you want me to finish the task, ask "
         "me to continue."
     ),
     # Sentences about recalled memories; ``daemon.wording`` has them among all sentences.
@@ -92,11 +92,11 @@ ENGLISH: Mapping[str, str] = {
     ),
     # What the bot says of usage and limits; ``daemon.wording`` has it among all sentences.
     "usage": "Today:\n{lines}",
-    "usage_person": "You: {messages} messages, {tokens}{more}",
-    "usage_chat": "This conversation: {messages} messages, {tokens}{more}",
-    "usage_total": "All users of this bot: {messages} messages, {tokens}{more}",
+    "usage_person": "You: {messages:message|messages}, {tokens}{more}",
+    "usage_chat": "This conversation: {messages:message|messages}, {tokens}{more}",
+    "usage_total": "All users of this bot: {messages:message|messages}, {tokens}{more}",
     "usage_bot": "This bot: {left}",
-    "usage_tokens": "{count} tokens",
+    "usage_tokens": "{count:token|tokens}",
     "usage_cached": " ({share} of the input cached)",
     "usage_cost": ", {cost}",
     "usage_cached_cost": " ({cost} for cached input)",

@@ -310,9 +310,9 @@ PRICES = PricesConfig(input=1.0, currency="EUR")
     [
         (
             "en",
-            "Today:\nYou: 1 messages, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached input); "
+            "Today:\nYou: 1 message, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached input); "
             "890 of 1,000 tokens left, enough for about 1 hour at the current rate\n"
-            "This conversation: 1 messages, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached "
+            "This conversation: 1 message, 110 tokens (40% of the input cached), 0.0010 EUR (0.0004 EUR for cached "
             "input); 0.0490 of 0.05 EUR left, enough for about 8 hours at the current rate\n"
             "This bot: 2,890 of 3,000 tokens left, enough for about 4 hours at the current rate\n"
             "Limits per minute: you have 2 of 3 messages left, this conversation has 4 of 5 messages left",

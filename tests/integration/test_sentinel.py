@@ -262,7 +262,7 @@ async def test_messages_that_a_new_master_lacks_are_named(watched: Watched, pref
             await bus.call("DEL", bus.keys.lost)
 
     [text] = found
-    assert text.startswith("1 accepted messages were lost when Redis switched to another master")
+    assert text.startswith("accepted messages that were lost when Redis switched to another master: 1.")
     assert "Affected sessions: web:ann." in text
     lost = [(log["session"], log["message_id"]) for log in logs if log["event"] == "message.lost"]
     assert lost == [("web:ann", "m1")]

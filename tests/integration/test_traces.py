@@ -410,7 +410,7 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
     steps = [line.split("·")[0].split("█")[0].strip() for line in lines[5:]]
     assert steps[:6] == ["waiting", "claim", "model m", "tool time", "commit", "delivery tg"]
     assert "first token 90 ms, 1,234 tokens in" in lines[7] and lines[8].rstrip().endswith("failed")
-    assert "part 0" in lines[10] and lines[-1] == "3 more steps of this turn were not recorded"
+    assert "part 0" in lines[10] and lines[-1] == "steps of this turn that were not recorded: 3"
 
 
 @given(began=st.integers(0, 10_000), took=st.floats(0, 20_000), whole=st.floats(1, 10_000))

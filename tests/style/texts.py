@@ -46,6 +46,7 @@ CODE = re.compile(
     r"\\[sdwb(\[.]|\(\?|^(SELECT|FROM|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w ?\| ?\w"
 )
 
+COUNTED = re.compile(r"\{(\w+):[^{}|]*\|([^{}|]*)\}")  # a number with its noun, in singular and plural
 FORMAT = re.compile(r"\{(\w+)[:!][^{}]*\}")  # a placeholder with the format of its value
 
 
@@ -184,7 +185,7 @@ def of_python(kind: str, path: str, text: str) -> Iterator[Sentence]:
             skipped.update(node.args)
     parents = {child: node for node in ast.walk(tree) for child in ast.iter_child_nodes(node)}
     for node in ast.walk(tree):
-        said = FORMAT.sub(r"{\1}", _said(node)) if node not in skipped else ""
+        said = FORMAT.sub(r"{\1}", COUNTED.sub(r"{\1} \2", _said(node))) if node not in skipped else ""
         if len(re.findall(r"[A-Za-z']{2,}", said)) >= 3 and re.search(r"[a-z] [a-z]", said) and not CODE.search(said):
             ends = END if node in helping else LINE_END
             context = said if kind == "bot" else _around(node, said, parents)

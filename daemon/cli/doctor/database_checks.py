@@ -37,8 +37,8 @@ async def examine_archive(bus: Bus, archive: Archive) -> list[Finding]:
         return [error("archive", str(failure))]
     if orphans:
         text = (
-            f"{len(orphans)} files in the archive are no longer used. A consolidation worker deletes these files "
-            "within a few hours"
+            f"unused files in the archive: {len(orphans)}. A consolidation worker deletes unused files within a "
+            "few hours"
         )
         findings.append(ok("orphans", text))
     return findings
@@ -186,7 +186,7 @@ async def _workers(bus: Bus) -> Finding:
 
 def _backlog(queues: Queues) -> Finding:
     total = queues.total
-    text = f"{total.backlog} messages are pending, and the oldest has been pending for {total.oldest_s:g} s"
+    text = f"pending messages: {total.backlog}; longest wait: {total.oldest_s:g} s"
     if total.oldest_s > OLD_S:
         return warning("backlog", f"{text}. Start more workers, or find the cause with `millpond queue list`.")
     return ok("backlog", text)
@@ -196,8 +196,8 @@ def _dead(queues: Queues) -> Finding:
     if not queues.total.dead:
         return ok("dead letters", "none")
     text = (
-        f"{queues.total.dead} messages could not be answered or delivered. To see the reasons, run `millpond queue "
-        "dead list`."
+        f"messages that could not be answered or delivered: {queues.total.dead}. To see the reasons, run "
+        "`millpond queue dead list`."
     )
     return warning("dead letters", text)
 
@@ -212,7 +212,7 @@ def _lost(lost: LostMessages | None) -> list[Finding]:
         return []
     named = ", ".join(lost.sessions[:LOST_NAMED]) + ("…" if len(lost.sessions) > LOST_NAMED else "")
     text = (
-        f"{lost.count} accepted messages were lost when Redis switched to another master. The last message was "
+        f"accepted messages that were lost when Redis switched to another master: {lost.count}. The last message was "
         f"lost {duration(lost.since_s, 'en')} ago. Affected sessions: {named}. Ask the senders to send these "
         "messages again. Set redis.min_replicas to prevent further losses."
     )
