@@ -39,6 +39,12 @@ from daemon.errors import BusUnavailable, ChannelError, SendRefused, brief
 from daemon.process import Process
 from daemon.setup.platforms.feishu_scopes import CALLBACK
 
+OUTDATED = (
+    "Feishu sent an event of version 1.0, which Millpond cannot read. In the developer console, remove the events of "
+    "version 1.0, and add im.message.receive_v1"
+)
+"""Bodies of this version have a ``uuid`` and no ``header`` (open.feishu.cn, "Event structure")."""
+
 LOOK_S = 1.5
 """How long a message waits for the one that it answers, or for those that it forwards. With the names in it, that is
 less than an event may take."""
@@ -150,6 +156,8 @@ class EventInlet:
         is_foreign = header is None or header.app_id not in ("", self._me.app_id)
         if is_foreign:
             metrics.UPDATES.labels(self._channel, "foreign").inc()
+        if header is None and self._seldom.now("outdated"):
+            _log.warning("event.outdated", channel=self._channel, reason=OUTDATED)
         return is_foreign
 
     async def _reaction(self, body: Body) -> Arrival | None:

@@ -13,6 +13,7 @@ from structlog.testing import capture_logs
 
 from channels.base import Finds
 from channels.feishu import FeishuChannel
+from channels.feishu.event_inlet import OUTDATED
 from channels.push_checks import examine
 from daemon.config import AccessConfig, BotConfig, Config, FeishuConfig, Secret
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, SendRejected
@@ -322,6 +323,23 @@ async def test_events_of_another_app_are_passed_over(lab: FeishuLab) -> None:
         await lab.settled()
 
     assert heard.texts == ["ours"]
+
+
+async def test_events_of_the_old_version_are_passed_over_and_told_once(lab: FeishuLab) -> None:
+    heard = Heard()
+    event = {"type": "message", "open_id": "ou_1001", "text": "old", "open_chat_id": "oc_9", "open_message_id": "om_9"}
+    body = {"uuid": "bc44", "token": "41a9", "ts": "1502199207.7171419", "type": "event_callback", "event": event}
+    with capture_logs() as logs:
+        async with receiving(lab.channel, heard):
+            for _ in range(2):
+                lab.feishu.world.push_raw(json.dumps(body).encode())
+            await lab.say(Said(text="new"))
+            await heard.count(1)
+            await lab.settled()
+
+    assert heard.texts == ["new"]
+    told = [each["reason"] for each in logs if each["event"] == "event.outdated"]
+    assert told == [OUTDATED]
 
 
 async def test_what_was_taken_back_waits_until_feishu_says_in_which_thread_it_was(lab: FeishuLab) -> None:
