@@ -46,6 +46,9 @@ CODE = re.compile(
     r"\\[sdwb(\[.]|\(\?|^(SELECT|FROM|INSERT|UPDATE|DELETE|CREATE|PRAGMA|DROP|ALTER|BEGIN)\b|\w\[\w|\w\(\)|\w ?\| ?\w"
 )
 
+CELL_END = r"(?<!\\)\|"  # in a row of a table
+ITEM = re.compile(r" *([-*+]|\d{1,2}\.) ")
+
 COUNTED = re.compile(r"\{(\w+):[^{}|]*\|([^{}|]*)\}")  # a number with its noun, in singular and plural
 FORMAT = re.compile(r"\{(\w+)[:!][^{}]*\}")  # a placeholder with the format of its value
 
@@ -130,11 +133,35 @@ def of_markdown(kind: str, path: str, text: str) -> Iterator[Sentence]:
         level = len(source[line - 1]) - len(source[line - 1].lstrip("#"))
         if level:
             headings = headings[: level - 1]
-        row = re.match(r" *\| *([^|]*[^| ]) *\|", source[line - 1])
-        around = [*headings, *(each for each in (row.groups() if row else ()) if each != shown.strip()), _flat(shown)]
+        around = [*headings, *(each for each in _labels(source, line, block) if each != shown.strip()), _flat(shown)]
         yield from split(kind, path, line, shown, context=" › ".join(around))
         if level:
             headings.append(shown)
+
+
+def _labels(source: list[str], line: int, block: str) -> list[str]:
+    """What a reader sees beside a cell or an item: the row, the column, or the sentence that begins the list."""
+    at = top = line - 1
+    if not source[at].lstrip().startswith("|"):
+        return _list_intro(source, at)
+    while top and source[top - 1].lstrip().startswith("|"):
+        top -= 1
+    cells, heads = _cells(source[at]), _cells(source[top])
+    column = cells.index(block.strip())
+    return [each for each in (cells[0], heads[column] if column < len(heads) and at > top else "") if each]
+
+
+def _list_intro(source: list[str], at: int) -> list[str]:
+    """The end of the paragraph before a list, if ``at`` is a line of an item and the paragraph ends in a colon."""
+    if not ITEM.match(source[at]):
+        return []
+    while at and (not source[at].strip() or source[at].startswith(" ") or ITEM.match(source[at])):
+        at -= 1
+    return [re.split(END, source[at])[-1]] if source[at].endswith(":") else []
+
+
+def _cells(row: str) -> list[str]:
+    return [each.strip() for each in re.split(CELL_END, row.strip().strip("|"))]
 
 
 def _blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -152,7 +179,7 @@ def _blocks(text: str) -> Iterator[tuple[int, str]]:
             lines = []
         blank = not line.strip()
         if is_row and not fence and not re.fullmatch(r"[ |:-]+", line):
-            yield from ((number, cell) for cell in re.split(r"(?<!\\)\|", line.strip().strip("|")) if cell.strip())
+            yield from ((number, cell) for cell in _cells(line) if cell)
         elif not (fence or mark or code or blank or is_row):
             first = first if lines else number
             lines.append(line[item.end() :] if item else line)

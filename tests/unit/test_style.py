@@ -123,8 +123,9 @@ send = click.option("--key", help="Key of the server.")
     assert [near(each) for each in of_markdown("docs", "docs/a.md", PAGE) if each.line in (4, 12, 14)] == [
         "What it hears › A paragraph of two lines. […]",
         *("What it hears › […]", "What it hears › key › […]"),
-        "What it hears › `a` › […]",
+        "What it hears › `a` › meaning › […]",
     ]
+    assert near([*of_markdown("docs", "docs/a.md", "The keys are:\n\n- Name.\n  - Type.")][-1]) == "The keys are: › […]"
     assert [near(each) for each in of_python("errors", "a.py", module)] == [
         "[…] Check the key.",
         "The key {key} was rejected. […]",
