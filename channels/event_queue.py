@@ -2,6 +2,8 @@
 
 An event is acknowledged once it was taken, and never before. One that cannot be kept, because Redis is away, is held
 and tried again in its place: a platform says it a few times more at most, and what was not kept by then would be lost.
+An older event that arrives meanwhile, because the process to which the platform gave it did not acknowledge it, is
+taken before those that wait.
 """
 
 import random
@@ -38,6 +40,8 @@ class QueuedEvent(msgspec.Struct, frozen=True, kw_only=True):
 
     chat: bytes
     """What it is about; events with the same are taken one after the other."""
+    order: float = 0.0
+    """Rises from event to event of a chat; 0: unknown."""
     size_bytes: int
     take: Callable[[], Awaitable[bool]]
     """Whether it need not be said again; called until it is so."""
@@ -68,29 +72,30 @@ class EventQueue:
         waiting = (event, anyio.current_time() + HOLD_S)
         self._waiting_bytes += event.size_bytes
         if chat is not None:
-            chat.append(waiting)
+            place = waits
+            while place and 0 < event.order < chat[place - 1][0].order:
+                place -= 1
+            chat.insert(place, waiting)
             return
         chat = self._chats[event.chat] = deque([waiting])
         self._tg.start_soon(self._run, event.chat, chat)
 
     async def _run(self, key: bytes, chat: deque[tuple[QueuedEvent, float]]) -> None:
-        while chat:
-            event, until = chat[0]
-            if await self._taken(event, until):
-                await event.acknowledge()
-            chat.popleft()
-            self._waiting_bytes -= event.size_bytes
-        del self._chats[key]
-
-    async def _taken(self, event: QueuedEvent, until: float) -> bool:
         rest_s = REST_MIN_S
-        while True:
+        while chat:
+            event, until = first = chat[0]
             async with self._limiter:
-                if await event.take():
-                    return True
-            if anyio.current_time() > until:
+                is_taken = await event.take()
+            if is_taken:
+                await event.acknowledge()
+            elif anyio.current_time() > until:
                 metrics.UPDATES.labels(self._channel, "lost").inc()
                 _log.error("event.lost", channel=self._channel, waited_s=HOLD_S)
-                return False
-            await anyio.sleep(rest_s * random.uniform(0.5, 1.0))
-            rest_s = min(2 * rest_s, REST_MAX_S)
+            else:
+                await anyio.sleep(rest_s * random.uniform(0.5, 1.0))
+                rest_s = min(2 * rest_s, REST_MAX_S)
+                continue  # perhaps with an older one
+            rest_s = REST_MIN_S
+            chat.remove(first)
+            self._waiting_bytes -= event.size_bytes
+        del self._chats[key]

@@ -96,7 +96,7 @@ def read(
     return Arrival(
         seen_as=message.message_id,
         id=message.message_id,
-        order=_milliseconds(message.create_time),
+        order=milliseconds(message.create_time),
         chat=message.chat_id,
         thread=thread_of(message),
         chat_kind="direct" if direct else "group",
@@ -120,7 +120,7 @@ def recalled(body: Body, me: Me, item: Item | None) -> Arrival | None:
     return Arrival(
         seen_as=f"{event.message_id}:{RECALLED_MARK}",
         id=event.message_id,
-        order=_milliseconds(item.create_time if item else ""),
+        order=milliseconds(item.create_time if item else ""),
         chat=event.chat_id,
         thread=thread_of(item) if item else "",
         chat_kind="group",
@@ -198,5 +198,6 @@ def _line(item: Item, names: Mapping[str, str]) -> str:
     return f"{names.get(who) or name_in(who)}: {said_with(said.attachments, said.text, between=' ')}"
 
 
-def _milliseconds(text: str) -> float:
+def milliseconds(text: str) -> float:
+    """A time of Feishu's; 0: it is none."""
     return float(text) if text.isascii() and text.isdigit() and len(text) <= 15 else 0.0

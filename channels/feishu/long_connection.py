@@ -21,6 +21,7 @@ import structlog
 from channels.event_queue import EventQueue, QueuedEvent
 from channels.feishu.api import Api
 from channels.feishu.event_inlet import Take, Taken, chat_of
+from channels.feishu.feishu_events import milliseconds
 from channels.shapes import nested
 from daemon import metrics
 from daemon.config.address import is_feishus
@@ -136,7 +137,9 @@ class LongConnection:
             if taken[0].then is not None:
                 await taken[0].then()
 
-        self._queue.put(QueuedEvent(chat=_chat(payload), size_bytes=len(payload), take=take, acknowledge=answer))
+        chat, order = _place(payload)
+        event = QueuedEvent(chat=chat, order=order, size_bytes=len(payload), take=take, acknowledge=answer)
+        self._queue.put(event)
 
     async def _endpoint(self) -> Endpoint:
         found = await self._api.endpoint(timeout_s=OPEN_S)
@@ -307,8 +310,11 @@ async def _opened(session: aiohttp.ClientSession, endpoint: Endpoint) -> Any:
     raise SendRefused(f"{reason} {said[:200]}".strip(), brief=reason)
 
 
-def _chat(payload: bytes) -> bytes:
+def _place(payload: bytes) -> tuple[bytes, float]:
+    """The chat of an event, and the time of its message in milliseconds; empty and 0: none."""
     try:
-        return chat_of(_decode(payload)).encode()
+        found = _decode(payload)
+        time = nested(found, "event", "message", "create_time")
+        return chat_of(found).encode(), milliseconds(time) if isinstance(time, str) else 0.0
     except UNREADABLE:
-        return b""
+        return b"", 0.0

@@ -18,7 +18,7 @@ import structlog
 
 from channels.event_queue import EventQueue, QueuedEvent
 from channels.slack.api import Api
-from channels.slack.workspaces import App, Kind, address_of
+from channels.slack.workspaces import Address, App, Kind, address_of
 from channels.websocket_client import WebSocket, opened, websocket_session
 from daemon import metrics
 from daemon.errors import ChannelError, SendRefused, SendRejected, brief
@@ -57,9 +57,11 @@ class Envelopes:
 
         ``acknowledge`` is called when it was taken; it does not raise.
         """
+        address = _address_of(envelope)
         self._queue.put(
             QueuedEvent(
-                chat=_chat_of(envelope),
+                chat=address.chat,
+                order=address.order,
                 size_bytes=len(bytes(envelope.payload)),
                 take=lambda: self._app.take(_kind(envelope), envelope.payload),
                 acknowledge=acknowledge,
@@ -71,11 +73,11 @@ def _kind(envelope: Envelope) -> Kind:
     return _KINDS.get(envelope.type, "other")
 
 
-def _chat_of(envelope: Envelope) -> bytes:
+def _address_of(envelope: Envelope) -> Address:
     try:
-        return address_of(envelope.payload).chat
+        return address_of(envelope.payload)
     except (ValueError, RecursionError):
-        return b""
+        return Address(type="", teams=(), chat=b"")
 
 
 OPEN_S = 10.0

@@ -5,6 +5,7 @@ Slack gives an event to any one of the app's sockets, and brings all of them to 
 listens does it for all sections, and an event goes by the id of its workspace (``team``) to the section it belongs to.
 """
 
+import re
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,10 +57,13 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     one that the app hears it in."""
     chat: bytes
     """What it is about, as JSON, unique among all workspaces; empty: no chat."""
+    order: float = 0.0
+    """When it happened, in seconds of the epoch; 0: not told."""
 
 
 class _Event(msgspec.Struct, frozen=True):
     channel: msgspec.Raw = msgspec.Raw(b"")
+    event_ts: Any = None
 
 
 class _Authorization(msgspec.Struct, frozen=True):
@@ -83,6 +87,7 @@ class _Head(msgspec.Struct, frozen=True):
     channel: msgspec.Raw = msgspec.Raw(b"{}")
 
 
+_ts = re.compile(r"[0-9]{1,12}(?:\.[0-9]{1,9})?").fullmatch
 _read_identified = msgspec.json.Decoder(_Identified).decode
 _read_head = msgspec.json.Decoder(_Head).decode
 _read_authorizations = msgspec.json.Decoder(list[_Authorization]).decode
@@ -99,10 +104,12 @@ def address_of(payload: msgspec.Raw | bytes) -> Address:
     head = _read_head(payload)
     teams = (*_authorized(head.authorizations), head.context_team_id, head.team_id, _text(_id_of(head.team)))
     known = dict.fromkeys(each for each in teams if isinstance(each, str) and each)
+    event = _event_of(head.event)
     return Address(
         type=head.type if isinstance(head.type, str) else "",
         teams=tuple(known),
-        chat=bytes(head.channel_id) or _chat_of(head.event) or _id_of(head.channel),
+        chat=bytes(head.channel_id) or bytes(event.channel) or _id_of(head.channel),
+        order=_seconds_of(event.event_ts),
     )
 
 
@@ -128,11 +135,15 @@ def _authorized(authorizations: msgspec.Raw) -> tuple[Any, ...]:
         return ()
 
 
-def _chat_of(event: msgspec.Raw) -> bytes:
+def _seconds_of(ts: Any) -> float:
+    return float(ts) if isinstance(ts, str) and _ts(ts) else 0.0
+
+
+def _event_of(event: msgspec.Raw) -> _Event:
     try:
-        return bytes(_read_event(event).channel)
+        return _read_event(event)
     except ValueError:
-        return b""
+        return _Event()
 
 
 @dataclass(eq=False)

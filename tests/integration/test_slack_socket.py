@@ -13,6 +13,7 @@ from aiohttp import web
 from structlog.testing import capture_logs
 
 from channels import event_queue
+from channels.arrival import Arrival
 from channels.slack import api_types
 from channels.slack import event_inlet as slack_hearing
 from channels.slack import socket_mode as slack_socket
@@ -75,6 +76,30 @@ async def test_what_cannot_be_kept_is_held_and_acknowledged_when_it_can(process:
     assert heard.texts == ["0", "1", "2", "3", "4"]
     assert [each["event"] for each in logs].count("event.waits") == 1, "once, however often it is tried"
     assert link.acknowledged == ids
+
+
+async def test_an_older_event_is_taken_before_those_that_are_held(process: Process) -> None:
+    """Slack gave it to another process first, which did not acknowledge it while Redis was unavailable."""
+
+    tried = set[str]()
+
+    class Watched(Heard):
+        async def take(self, arrival: Arrival) -> None:
+            tried.add(arrival.text)
+            await super().take(arrival)
+
+    heard = Watched(away=1_000_000)
+    older, newer, newest = (message(text) for text in ("older", "newer", "newest"))
+    async with slack_wire() as wire, hearing(process, wire, heard):
+        link = await wire.link()
+        ids = [await link.say(each) for each in (newer, newest)]
+        await until(lambda: "newer" in tried)
+        ids.append(await link.say(older))
+        await until(lambda: "older" in tried)
+        heard.away = 0
+        await wire.acknowledged(*ids)
+
+    assert heard.texts == ["older", "newer", "newest"]
 
 
 async def test_what_cannot_be_kept_for_long_is_never_acknowledged(process: Process, monkeypatch: pytest.MonkeyPatch):
