@@ -43,7 +43,7 @@ def curl_line(site: Site) -> str:
 def made_line(path: str) -> str:
     """What is new, at the first start with a token."""
     return (
-        f"The API now requires a token, which Millpond generated and stored in {path}. All programs that use the API "
+        f"The API requires a token. Millpond generated a token and stored it in {path}. All programs that use the API "
         "must send this token."
     )
 

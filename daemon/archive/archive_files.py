@@ -148,8 +148,8 @@ class ArchiveFiles:
                 raise
         if lines is None or hashlib.sha256(lines).hexdigest() != catalogue.checksum:
             raise ArchiveError(
-                f"{where} was changed after Millpond wrote it, so Millpond cannot read its list of older "
-                f"archive files for {shelf.label}. Restore the file from a backup."
+                f"{where}: this file, which lists older archive files for {shelf.label}, was changed after Millpond "
+                "wrote it. Restore the file from a backup."
             )
         return list(catalogued(lines, shelf.owner, where=where))
 

@@ -232,7 +232,7 @@ def _may_change(place: "ConfigPlace", flags: "Flags", asker: "Asker") -> bool:
     from daemon.errors import ConfigError
 
     if not place.text.strip():
-        asker.say(f"All files are written to {place.path}.\n")
+        asker.say(f"The configuration will be saved in {place.path}.\n")
         return True
     bots, channels = ", ".join(place.bots) or "none", ", ".join(place.section("channels")) or "the default ones"
     asker.say(f"Found a configuration: {place.path} (bots: {printable(bots)}; channels: {printable(channels)}).")

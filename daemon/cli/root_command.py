@@ -68,8 +68,7 @@ def _told(found: Sequence[BaseException], error: Exception) -> int:
     "--config",
     "config_path",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Configuration file. Configuration file. Default: the file in MILLPOND_CONFIG, or millpond.toml in the data "
-    "directory.",
+    help="Configuration file. Default: the file in MILLPOND_CONFIG, or millpond.toml in the data directory.",
 )
 @click.version_option(__version__, prog_name="millpond")
 @click.pass_context

@@ -47,7 +47,7 @@ def print_trace(found: "FoundTrace") -> None:
     trace, shown = found.trace, rows(found)
     begin = min(row.began_ms for row in shown)
     whole_ms = max(1.0, max(row.began_ms + row.took_ms for row in shown) - begin)
-    by = f"processed by worker {trace.worker} with fencing token {trace.fence}"
+    by = f"processed by worker {trace.worker} (lease number {trace.fence})"
     say(f"{found.session}#{trace.turn}: {trace.outcome}, {_took(whole_ms)}, {by}")
     tell(f"answers {', '.join(trace.answers) or 'no message'}; correlation {', '.join(trace.correlation) or 'none'}")
     if (used := used_by(trace)).calls:

@@ -138,14 +138,14 @@ class _Look:
         if self._start > self._head:
             yield self._flaw(
                 "session.positions",
-                f"the session's start position {self._start} is after its head position {self._head}",
+                f"the session's prompts would begin at message {self._start}, but the session has only {self._head} "
+                "messages",
             )
         elif self._start < self._cursor:
             yield self._flaw(
                 "session.positions",
-                f"the session's start position {self._start} is before its cursor {self._cursor}, so prompts "
-                "contain messages "
-                "that are already in memory",
+                f"the session's prompts begin at message {self._start}, but all messages before message {self._cursor} "
+                "are already in memory",
                 *("start", f"set the start to {self._cursor}", self._start, self._cursor),
             )
         if self._base + len(self._taken.log) < self._head:

@@ -119,9 +119,8 @@ class Memories:
             raise moving(scope)
         if status == b"behind":
             raise FenceBehind(
-                f"this worker's lock (lease) on session {session} is out of date: the memory was opened with the "
-                f"fencing token {int(found)}, but the lock has the lower token {fence}. Acquire the lock again with "
-                "a higher fencing token.",
+                f"another worker has locked session {session} since this worker locked it (lock number {int(found)} "
+                f"instead of {fence}), so this worker can no longer change the memory. Lock the session again.",
                 highest=int(found),
             )
         return opened_from(found, asked)

@@ -43,7 +43,7 @@ class LearntDialect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
 
 
 _WORDS = {
-    "limit": "the limit on the answer length is sent in the parameter {value}",
+    "limit": "the maximum answer length is sent as the parameter {value}",
     "limit_most": "answers are limited to {value} tokens",
     "stream": "answers are not streamed",
     "usage": "stream_options is not sent",

@@ -197,8 +197,7 @@ ENGLISH: Mapping[str, str] = {
     "interrupted": "interrupted, outcome unknown",
     "offline_label": (
         "(This answer comes from Millpond's built-in mock model, which only simulates a language model. To "
-        "use a real model, set OPENAI_API_KEY and OPENAI_MODEL, or set bots.<name>.model in the "
-        "configuration file. To see the path of this file, run `millpond config show`.)"
+        "set up a real model, run `millpond init`, and then restart Millpond.)"
     ),
     "offline_greeting": "Hello! What can I do for you?",
     "offline_echo": "You said: {text}",
@@ -337,8 +336,8 @@ CHINESE: Mapping[str, str] = {
     "refused": "模型拒绝了这个请求：{reason}",
     "interrupted": "已中断，结果未知",
     "offline_label": (
-        "（这个回答来自 Millpond 内置的模拟模型，它只模拟语言模型。要使用真正的模型，请设置 OPENAI_API_KEY 和 "
-        "OPENAI_MODEL，或者在配置中设置 bots.<name>.model；`millpond config show` 会显示配置文件的路径。）"
+        "（这个回答来自 Millpond 内置的模拟模型，它只模拟语言模型。要设置真正的模型，请运行 `millpond init`，然后重启 "
+        "Millpond。）"
     ),
     "offline_greeting": "你好！有什么可以帮你的吗？",
     "offline_echo": "你说：{text}",

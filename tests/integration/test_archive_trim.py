@@ -358,7 +358,7 @@ async def test_a_catalogue_that_is_spoilt_is_told(place: Place) -> None:
     for file in place.data_dir.glob("transcripts/*/catalogue_*"):
         file.write_bytes(b"spoilt")
 
-    with pytest.raises(ArchiveError, match="cannot read its list of older archive files for session web:ann"):
+    with pytest.raises(ArchiveError, match="this file, which lists older archive files for session web:ann"):
         await place.archive.segments(ANN)
     assert catalogue.exists()
     assert await place.archive.read_range(ANN, 14, 16) == place.raws[14:], "the newest are listed in Redis"

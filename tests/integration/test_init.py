@@ -164,7 +164,7 @@ def workspace() -> Iterator[str]:
 def test_a_bot_that_speaks_chinese_is_set_up_in_chinese(place: Place) -> None:
     done = place("init", "--offline", "--language", "zh", "--time-zone", "UTC", *NO_WEB)
 
-    assert "所有文件都写入 " in done.stdout
+    assert "配置将保存在 " in done.stdout
     assert "启动命令：" in done.stdout
     assert [line for line in done.stdout.splitlines() if line.isascii() and line.strip()] == []
 

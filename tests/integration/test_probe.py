@@ -29,12 +29,10 @@ async def test_a_model_that_can_do_everything_leaves_nothing_to_say() -> None:
 
 async def test_what_was_learnt_is_told() -> None:
     assert await found(Mistral()) == [
-        "Millpond adjusts its requests to this server: the limit on the answer length is sent in the parameter "
-        "max_tokens"
+        "Millpond adjusts its requests to this server: the maximum answer length is sent as the parameter max_tokens"
     ]
     assert await found(DeepSeek()) == [
-        "Millpond adjusts its requests to this server: the limit on the answer length is sent in the parameter "
-        "max_tokens"
+        "Millpond adjusts its requests to this server: the maximum answer length is sent as the parameter max_tokens"
     ]
 
 

@@ -405,7 +405,7 @@ def test_the_command_prints_a_waterfall(capsys: pytest.CaptureFixture[str]) -> N
     print_trace(FoundTrace(session=ANN, trace=trace, deliveries=(delivery,)))
 
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("web:ann#4: done, 1,050 ms, processed by worker w with fencing token 1")
+    assert lines[0].startswith("web:ann#4: done, 1,050 ms, processed by worker w (lease number 1)")
     assert lines[1:3] == ["answers a; correlation c-a", "1,234 tokens in (50% cached), 0 tokens out"]
     steps = [line.split("·")[0].split("█")[0].strip() for line in lines[5:]]
     assert steps[:6] == ["waiting", "claim", "model m", "tool time", "commit", "delivery tg"]

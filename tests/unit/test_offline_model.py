@@ -69,9 +69,8 @@ async def test_the_first_answer_of_a_session_says_what_is_answering_and_how_to_c
     second = await reply(wire("user", said), wire("assistant", first), wire("user", said))
 
     assert first.startswith(text("offline_label", language))
-    assert "OPENAI_API_KEY" in first
-    assert "bots.<name>.model" in first
-    assert "OPENAI_API_KEY" not in second
+    assert "`millpond init`" in first
+    assert "`millpond init`" not in second
 
 
 async def test_a_message_without_letters_is_answered_in_the_bots_language():

@@ -194,7 +194,7 @@ function showBots(view, settings) {
       h("h3", null, t("Model")),
       make("model.context_window_tokens", t("Context window in tokens"), "number"),
       make("model.max_completion_tokens", t("Maximum answer length, in tokens"), "number"),
-      make("context_budget_tokens", t("Conversation history in follow-up model calls, in tokens"), "number", {hint: t("The bot can call the model several times per answer. This limit applies from the second call on. Enter 0 for no limit.")}),
+      make("context_budget_tokens", t("Maximum conversation history in later model calls, in tokens"), "number", {hint: t("The bot can call the model several times per answer. This limit applies from the second call on. Enter 0 for no limit.")}),
       make("model.vision", t("The model supports images"), "flag"),
       make("model.prices.input", t("Price per million input tokens"), "number"),
       make("model.prices.cached_input", t("Price per million cached input tokens"), "number"),
