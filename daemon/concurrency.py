@@ -182,7 +182,7 @@ class Slots(Generic[_T]):
                 idle.set_result(item)
                 return
         if self._tasks is None:
-            raise RuntimeError("the task slots were used before they were opened (a bug in Millpond)")
+            raise RuntimeError("Millpond started a task before it was ready for tasks (a bug in Millpond)")
         self._tasks.start_soon(self._run, item)
 
     def close(self) -> None:

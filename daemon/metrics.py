@@ -25,7 +25,7 @@ TURN_SECONDS = Histogram(
 )
 _STAGE_SECONDS = Histogram(
     "millpond_turn_stage_seconds",
-    "Time that turns spend in each stage. The model, tools and prompt stages are counted once per round",
+    "Time that turns spend in each stage. Each model call of a turn is counted separately, with its prompt and tools",
     ["stage"],
     buckets=(0.001, 0.01, 0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 600),
 )
@@ -62,7 +62,9 @@ CONSOLIDATIONS = Counter(
 )
 CONSOLIDATED_MESSAGES = Counter("millpond_consolidated_messages_total", "Messages that were consolidated")
 CONSOLIDATION_TOKENS = Counter(
-    "millpond_consolidation_tokens_total", "Tokens used by summaries and memory flushes", ["direction"]
+    "millpond_consolidation_tokens_total",
+    "Tokens used by summaries and by notes before summaries (flushes)",
+    ["direction"],
 )
 AUDITED = Counter(
     "millpond_consolidation_audit_items_total",
@@ -90,7 +92,7 @@ LEASES_LOST = Counter(
 )
 SUMMARY_CALLS = Counter(
     "millpond_summary_calls_total",
-    "Model calls for summaries, memory flushes and quizzes, by outcome",
+    "Model calls for summaries, for notes before summaries (flushes) and for quizzes, by outcome",
     ["purpose", "outcome"],
 )
 SUMMARY_SECONDS = Histogram(

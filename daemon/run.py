@@ -122,7 +122,7 @@ async def _watch_signals(process: Process, *, task_status: anyio.abc.TaskStatus[
                 continue
             if process.stopping.is_set():
                 _log.warning("process.killed", reason=number.name)
-                raise Interrupted(f"a second {number.name} stopped the process immediately")
+                raise Interrupted(f"a second {number.name} signal stopped the process immediately")
             _log.info("process.stopping", reason=number.name)
             process.stopping.set()
 
