@@ -125,7 +125,7 @@ async def _queues(process: Process) -> bytes:
     ).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
-        "Longest delay of an overdue conversation summary",
+        "Time by which the most overdue summary of a conversation is late",
         registry=registry,
     )
     lag.set(await overdue_s(bus))

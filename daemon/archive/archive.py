@@ -209,8 +209,8 @@ class Archive:
         await self.storage.delete(*(new.place for new in left.values()))
         for segment in left:
             raise ArchiveError(
-                f"{segment.shelf.label}: {segment.name} is no longer in the list of archive files, or the list keeps "
-                "changing. Try again."
+                f"{segment.shelf.label}: the archive file {segment.name} is no longer listed, or the list of archive "
+                "files keeps changing. Try again."
             )
         return stored
 
