@@ -48,6 +48,11 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True):
         return hashlib.sha256(place.encode()).hexdigest()[:DOCID_CHARS]
 
 
+def said(text: str, *, speaker: str, part: int) -> str:
+    """The text of a passage with its speaker before it, unless the passage is a later part of a message."""
+    return f"{speaker}: {text}" if speaker and not part else text
+
+
 # Splits a memory into passages of a few lines, the units of search results. Pure.
 
 CHUNK_TOKENS = 80

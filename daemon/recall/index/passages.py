@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import json
 
-from daemon.recall.chunks import CHUNK_TOKENS, DOCID_CHARS, Chunk, tokens_about
+from daemon.recall.chunks import CHUNK_TOKENS, DOCID_CHARS, said, tokens_about
 from daemon.recall.evidence import Evidence
 from daemon.recall.index.index_files import ONE_OF
 from daemon.recall.search_results import SNIPPET_CHARS, TURN_SNIPPET_CHARS, Hit, InPrompt, ResultPlace
@@ -33,7 +33,7 @@ BEFORE, BEHIND = 2, 4
 APART = dt.timedelta(hours=6)
 """What was said so long before or after is not shown beside a hit: it is another conversation's, and of another day."""
 
-_CHUNK = "c.id, f.name, c.first, c.part, c.upto, c.kind, c.time, c.speaker, c.heading, c.text, c.form, c.terms"
+_CHUNK = "c.id, f.name, c.first, c.part, c.upto, c.kind, c.time, c.speaker, c.docid, c.text, c.form, c.terms"
 _FROM = "FROM chunk c JOIN file f ON f.id = c.file"
 
 _SELECT = f"SELECT {_CHUNK} {_FROM} WHERE "
@@ -56,7 +56,7 @@ def hits_of(
     no evidence for ``query`` (``Evidence``). Text that a better hit shows beside it is not shown again beside another
     hit, which shows more of the text behind it instead. ``Hit.shown_by`` names the better hit.
     """
-    found, said = list[Hit](), set[str]()
+    found, known = list[Hit](), set[str]()
     shown: dict[int, str] = {}
     most = TURN_SNIPPET_CHARS if prompt else SNIPPET_CHARS
     evidence = Evidence(query, in_turn=prompt is not None)
@@ -65,32 +65,24 @@ def hits_of(
         near = _near(connection, [row for row, _ in part], wide_max=2 * WIDE_MAX if prompt else limit)
         for row, score in part:
             record = near.get(row)
-            if record is None or record[-1] in said:
+            if record is None or record[-1] in known:
                 continue
-            said.add(record[-1])
+            known.add(record[-1])
             if _is_held(record, prompt) or not evidence.worth(record[-2], record[-1]):
                 continue
-            chunk = _chunk_of(record)
-            docid = chunk.docid
+            docid = f"{record[8]:0{DOCID_CHARS}x}"
             beside = _Beside(connection, near, record, prompt, shown)
             is_wide = prompt is None or len(found) < WIDE_MAX
             snippet = snippet_of(
-                chunk, beside.stands(-1) if is_wide else (), beside.stands(1) if is_wide else (), most=most
+                _said(record), beside.stands(-1) if is_wide else (), beside.stands(1) if is_wide else (), most=most
             )
             shown_by = shown.get(row, "") if _is_whole(near, row, shown) else ""
             if not (shown_by and prompt):  # a turn leaves out what a better hit shows
-                for at in (row, *(at for at, each in beside.seen if _said(each) in snippet)):
+                for at in (row, *(at for at, each in beside.seen if each in snippet)):
                     shown.setdefault(at, docid)
             within = min(1.0, max(0.0, score))
             found.append(
-                Hit(
-                    docid=docid,
-                    file=chunk.file,
-                    score=within,
-                    snippet=snippet,
-                    time=chunk.time,
-                    shown_by=shown_by,
-                )
+                Hit(docid=docid, file=record[1], score=within, snippet=snippet, time=record[6], shown_by=shown_by)
             )
             if len(found) == limit:
                 return tuple(found)
@@ -139,10 +131,10 @@ class _Beside:
         self._record = record
         self._prompt = prompt
         self._shown = shown
-        self.seen: list[tuple[int, Chunk]] = []
-        """Rows that were wanted so far."""
+        self.seen: list[tuple[int, str]] = []
+        """Rows that were wanted so far, with their texts."""
 
-    def stands(self, step: int) -> Iterator[Chunk | None]:
+    def stands(self, step: int) -> Iterator[str | None]:
         """Before or behind it, by ``step``, mostly in rows before or behind its own; None: a better hit shows it."""
         row, file, first, part, _, kind, time, *_ = self._record
         there = self._near.get(row + step)
@@ -152,9 +144,9 @@ class _Beside:
         for _ in range((BEHIND if step > 0 else BEFORE) if kind == "message" else 1):
             if there is None or there[1] != file or _is_held(there, self._prompt) or _is_apart(time, there[6]):
                 return
-            row, time, chunk = there[0], there[6], _chunk_of(there)
-            self.seen.append((row, chunk))
-            yield None if row in self._shown else chunk
+            row, time, its = there[0], there[6], _said(there)
+            self.seen.append((row, its))
+            yield None if row in self._shown else its
             there = self._near.get(row + step)
 
 
@@ -180,41 +172,25 @@ def places_of(connection: sqlite3.Connection, docids: Sequence[str]) -> dict[str
         number = int(docid, 16) if _is_docid(docid) else -1
         record = connection.execute(f"{_SELECT} c.docid = ?", (number,)).fetchone()
         if record is not None:
-            chunk = _chunk_of(record)
-            found[docid] = ResultPlace(file=chunk.file, first=chunk.first, upto=chunk.upto)
+            found[docid] = ResultPlace(file=record[1], first=record[2], upto=record[4])
     return found
 
 
-def _chunk_of(record: Sequence[Any]) -> Chunk:
-    _, file, first, part, upto, kind, time, speaker, heading, text, *_ = record
-    return Chunk(
-        kind=kind,
-        file=file,
-        first=first,
-        part=part,
-        upto=upto,
-        time=time,
-        speaker=speaker,
-        heading=heading,
-        text=text,
-    )
-
-
-def snippet_of(chunk: Chunk, before: Iterable[Chunk | None], behind: Iterable[Chunk | None], *, most: int) -> str:
-    """The chunk whole, and of those beside it what there is room for.
+def snippet_of(its: str, before: Iterable[str | None], behind: Iterable[str | None], *, most: int) -> str:
+    """The passage whole, and of those beside it what there is room for.
 
     First the one behind it, from its beginning, then those before it, then others behind it.
 
     Args:
-        chunk: what was found.
+        its: what was found, as ``said`` gives it.
         before: what stands there, the nearest first; None: it is shown elsewhere.
         behind: the same; no more is taken than there is room for.
         most: characters of the snippet.
     """
     rest, earlier = iter(behind), iter(before)
-    snippet, gap = _longer(_cut(_said(chunk), most), "", *islice(rest, 1), most=most)
+    snippet, gap = _longer(_cut(its, most), "", *islice(rest, 1), most=most)
     while most - len(snippet) > LEAST_CHARS and (each := next(earlier, None)):
-        longer = f"{_cut_front(_said(each), most - len(snippet) - 1)}\n{snippet}"
+        longer = f"{_cut_front(each, most - len(snippet) - 1)}\n{snippet}"
         if not _fits(longer, most):
             break
         snippet = longer
@@ -223,16 +199,15 @@ def snippet_of(chunk: Chunk, before: Iterable[Chunk | None], behind: Iterable[Ch
     return snippet
 
 
-def _longer(snippet: str, gap: str, *behind: Chunk | None, most: int) -> tuple[str, str | None]:
+def _longer(snippet: str, gap: str, *behind: str | None, most: int) -> tuple[str, str | None]:
     """With one more behind ``gap``, and behind what the next one is to stand; None: there is room for none."""
     for each in behind:
         if each is None:
             return snippet, "…\n"
-        said = _said(each)
-        text = _cut(said, most - len(snippet) - 1 - len(gap))
+        text = _cut(each, most - len(snippet) - 1 - len(gap))
         longer = f"{snippet}\n{gap}{text}"
-        if _is_worth_it(text, said) and _fits(longer, most):
-            return longer, "" if text == said else None
+        if _is_worth_it(text, each) and _fits(longer, most):
+            return longer, "" if text == each else None
     return snippet, None
 
 
@@ -244,8 +219,8 @@ def _is_worth_it(text: str, whole: str) -> bool:
     return len(text) >= min(LEAST_CHARS, len(whole)) > 0
 
 
-def _said(chunk: Chunk) -> str:
-    return f"{chunk.speaker}: {chunk.text}" if chunk.speaker and not chunk.part else chunk.text
+def _said(record: Sequence[Any]) -> str:
+    return said(record[9], speaker=record[7], part=record[3])
 
 
 def _cut(text: str, most: int) -> str:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from daemon.recall.dates import DateRange, ranges_of_days, spans_in, with_following
 from daemon.recall.evidence import common_terms
 from daemon.recall.index.index_files import ONE_OF
-from daemon.recall.index.scoring import DATED, Scoring, weight_of
+from daemon.recall.index.scoring import DATED, Rows, Scoring, weight_of
 from daemon.recall.person_names import NAMES_MAX, is_pronounced, surnames_of
 from daemon.recall.search_results import InPrompt
 from daemon.recall.search_terms import UNITS, Query, match_expression, query_terms, says_something
@@ -210,17 +210,17 @@ def _counted(
     min_score: float,
     rows_max: int,
     held: _Held,
-) -> dict[str, float]:
+) -> tuple[dict[str, float], bool]:
     """By row, as text, what its terms are worth together; of terms that cannot bring others among the best nothing.
 
-    Nor of those of which all that are left are worth too little for ``min_score``.
+    Nor of those of which all that are left are worth too little for ``min_score``. And whether these are all rows.
     """
     scores, count, left = dict[str, float](), 0, sum(posting.weight for posting in postings)
     read = list[str]()
     for docs, term, weight, newest in postings:
         # What has been read is counted sooner than it is known whether it matters.
         if docs >= ROWS_EACH and _is_enough(scores, most, left, min_score):
-            break
+            return scores, False
         left -= weight
         count += docs
         rows, match, beside = newest, match_expression([term]), 0.0
@@ -238,7 +238,7 @@ def _counted(
         get = scores.get
         for row in rows.split():
             scores[row] = get(row, beside) + weight
-    return scores
+    return scores, count <= rows_max
 
 
 def _is_enough(scores: dict[str, float], most: int, left: float, min_score: float) -> bool:
@@ -261,7 +261,7 @@ def _closely(
     min_score = prompt.min_score if prompt else 0.0
     # Of one word alone all count the same, and the newest are looked at.
     rows_max = ROWS_DATED_MAX if asked.dates else ROWS_MAX if len(postings) > 1 else most
-    counted = _counted(connection, postings, most, min_score=min_score, rows_max=rows_max, held=held)
+    counted, is_all = _counted(connection, postings, most, min_score=min_score, rows_max=rows_max, held=held)
     if asked.dates and counted:
         for dates in (asked.dates, map(with_following, asked.dates)):  # the days themselves count twice
             for row in counted.keys() & chain.from_iterable(_dated(connection, date) for date in dates):
@@ -269,14 +269,12 @@ def _closely(
     order = sorted(counted, key=counted.__getitem__, reverse=True)
     docs = {posting.term: posting.docs for posting in postings}
     short = [date for date in asked.dates if not date.is_long]
-    scoring = Scoring(
-        connection,
-        docs,
-        asked,
-        in_turn=prompt is not None,
+    rows = Rows(
         is_held=lambda row: _is_held(row, held),
+        has_any=lambda row: not is_all or str(row) in counted,
         days=lambda: [int(row) for date in short for row in _dated(connection, date, DATED_MAX)],
     )
+    scoring = Scoring(connection, docs, asked, in_turn=prompt is not None, rows=rows)
     scoring.add(int(row) for row in order[:most])
     for at in range(most, min(len(order), REPEATED_MAX), most):
         if not scoring.are_mostly_repeated:

@@ -6,9 +6,8 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import NamedTuple
 
-from msgspec import json
+from msgspec import Struct, json
 
 from daemon.recall.dates import DateRange, names_any, with_following
 from daemon.recall.evidence import Evidence, Form, asks_for_first
@@ -65,7 +64,7 @@ _SELECT = "SELECT id, time, terms, about, file, kind, speaker, form, iif(?, text
 """The texts only where the query names days: all else is told by the terms."""
 
 
-class _Chunk(NamedTuple):
+class _Chunk(Struct, frozen=True):
     """A chunk as it is scored."""
 
     file: int
@@ -86,6 +85,17 @@ class _Chunk(NamedTuple):
     """Whether it is of a day that the query names, or speaks of it."""
 
 
+class Rows(Struct, frozen=True):
+    """The rows of an index, as one search sees them."""
+
+    is_held: Callable[[int], bool]
+    """Whether the prompt already contains a row. Such a row is not scored."""
+    has_any: Callable[[int], bool]
+    """Whether a row may contain a term of the query."""
+    days: Callable[[], Iterable[int]]
+    """Gives rows of the query's days, with or without words of the query."""
+
+
 class Scoring:
     """The scores of the chunks of an index for one query."""
 
@@ -96,8 +106,7 @@ class Scoring:
         asked: Query,
         *,
         in_turn: bool,
-        is_held: Callable[[int], bool],
-        days: Callable[[], Iterable[int]],
+        rows: Rows,
     ) -> None:
         """No chunk is scored yet.
 
@@ -106,11 +115,9 @@ class Scoring:
             docs: by term of the query, the number of chunks that contain it.
             asked: the query.
             in_turn: as for ``Evidence``.
-            is_held: whether the prompt already contains a row. Such a row is not scored.
-            days: gives rows of the query's days, with or without words of the query.
+            rows: of the index.
         """
-        self._days = days
-        self._is_held = is_held
+        self._rows = rows
         self._connection = connection
         self._docs = docs
         self._terms = [(number, f" {term} ") for number, term in enumerate(docs)]
@@ -155,15 +162,15 @@ class Scoring:
         for row, chunk in self._chunks.items():
             self._scores[row] = self._score(chunk, weights, mean)
         if self._short and self._needs_days(limit, min_score, weights, mean):
-            self.add(row for row in self._days() if not self._is_held(row))
+            self.add(row for row in self._rows.days() if not self._rows.is_held(row))
             weights, mean = self._weights(), self._mean_length()
             dated_alone, said = DATED_ALONE * _most_of(weights), self._information(mean)
             for row, chunk in self._chunks.items():
                 score = self._score(chunk, weights, mean, said.get(row))
                 self._scores[row] = score or dated_alone * said.get(row, 0.0)
         top = sorted(self._scores, key=self._scores.__getitem__, reverse=True)[:limit]
-        near = {row + step for row in top[:NEAR_ROWS] for step in (-2, -1, 1, 2)} - self._chunks.keys()
-        self.add(row for row in near if not self._is_held(row))
+        near = self._near(top[:NEAR_ROWS])
+        self.add(near)
         for row in near & self._chunks.keys():
             self._scores[row] = self._score(self._chunks[row], weights, mean)
         found = [
@@ -174,6 +181,15 @@ class Scoring:
         found = sorted((each for each in found if each[0] > 0), reverse=True)
         found = (_oldest_first(found) if self._asks_for_first else found)[:limit]
         return [(row, score / found[0][0]) for score, _, row in found]
+
+    def _near(self, top: Iterable[int]) -> set[int]:
+        """Rows beside the best that may get or give a score: those with words of the query, or behind a question."""
+        near = {at for row in top for at in (row - 2, row - 1, row + 1, row + 2)} - self._chunks.keys()
+        if not self._short:
+            with_words = set(filter(self._rows.has_any, near))
+            asking = with_words | {row for row in top if self._chunks[row].form in ASKING}
+            near &= with_words | {at for row in asking for at in (row + 1, row + 2)}
+        return {row for row in near if not self._rows.is_held(row)}
 
     def _needs_days(self, limit: int, min_score: float, weights: Sequence[float], mean: float) -> bool:
         """Whether messages of the query's days may be among the best without having any of its words in their text."""
@@ -248,10 +264,10 @@ class Scoring:
         A chunk without words of the query gets one only if it is of the query's days or answers a question.
         No chunk gets more than the score of its neighbor by it: talk beside a good hit is no better than the hit.
         """
-        most, own = 0.0, self._scores[row]
+        most, own, score_of = 0.0, self._scores[row], self._scores.get
         for step, share in _MESSAGE_SHARES if chunk.kind == "message" else _LINE_SHARES:
-            beside = self._scores.get(row + step)
-            if not beside:
+            beside = score_of(row + step, 0.0)
+            if beside - own <= most:
                 continue
             score = min(share * beside, beside - own)
             if score <= most:

@@ -29,7 +29,7 @@ from anyio import to_thread
 
 from daemon.durable import FOLDER_MODE, folder_below, folder_lock, private_folder
 from daemon.memory import HistoryEntry, Memories, Note
-from daemon.recall.chunks import FORGOTTEN, Chunk, history_chunks, lines_of, memory_chunks, note_chunks
+from daemon.recall.chunks import FORGOTTEN, Chunk, history_chunks, lines_of, memory_chunks, note_chunks, said
 from daemon.recall.index.passages import snippet_of
 from daemon.recall.search_results import SNIPPET_CHARS, Hit
 from daemon.scope import folder_of
@@ -181,13 +181,19 @@ class IndexedPassages:
             docid=chunk.docid,
             file=chunk.file,
             score=score,
-            snippet=snippet_of(chunk, self._beside(chunk, at - 1), self._beside(chunk, at + 1), most=SNIPPET_CHARS),
+            snippet=snippet_of(
+                _said(chunk), self._beside(chunk, at - 1), self._beside(chunk, at + 1), most=SNIPPET_CHARS
+            ),
             time=chunk.time,
         )
 
-    def _beside(self, chunk: Chunk, at: int) -> list[Chunk]:
+    def _beside(self, chunk: Chunk, at: int) -> list[str]:
         there = self.told.chunks[at] if 0 <= at < len(self.told.chunks) else None
-        return [there] if there and there.file == chunk.file else []
+        return [_said(there)] if there and there.file == chunk.file else []
+
+
+def _said(chunk: Chunk) -> str:
+    return said(chunk.text, speaker=chunk.speaker, part=chunk.part)
 
 
 class QmdStore:
