@@ -158,7 +158,7 @@ def _list_intro(source: list[str], at: int) -> list[str]:
     while at and (not source[at].strip() or source[at].startswith(" ") or ITEM.match(source[at])):
         at -= 1
     first = next((line for line in range(at, 0, -1) if not source[line - 1].strip()), 0)
-    return [re.split(END, "\n".join(source[first : at + 1]))[-1]] if source[at].endswith(":") else []
+    return [_flat(re.split(END, "\n".join(source[first : at + 1]))[-1])] if source[at].endswith(":") else []
 
 
 def _cells(row: str) -> list[str]:
