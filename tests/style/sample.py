@@ -20,8 +20,8 @@ CODE = re.compile(r"`[^`]*`|\b\w*[_/]\w*\b")
 PROSE = re.compile(r"\b(?!and\b|or\b)[A-Za-z]{2}")
 """Code, paths and names, and the words beside them. A cell of a table without such words is no sentence of prose."""
 
-SHELL = re.compile(r'"\$@"|>/dev/null')
-"""A part of a shell command, which no person reads."""
+SHELL = re.compile(r'"\$@"|>/dev/null| → ')
+"""A part of a shell command, which no person reads, or the old and the new name of a module."""
 
 CUT = re.compile(r"\b(a|an|the|and|or|of|in|on|to|for|from|with|by|is|are|that)$")
 """The end of a string that a program completes, which is no sentence."""

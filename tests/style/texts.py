@@ -16,6 +16,7 @@ WORDINGS = (
 )  # modules with the bot's own sentences
 
 NOT_READ = (
+    "channels/web/page/page-language.js",
     "daemon/bus/permissions.py",
     "daemon/model/offline_consolidation.py",
     "daemon/recall/index/index_files.py",
@@ -26,7 +27,7 @@ NOT_READ = (
     "daemon/session/artificial_session.py",
     "workers/consolidation/audit/fact_extraction.py",
 )
-"""Modules with lists of words, commands, SQL or made-up messages, which are no text of Millpond."""
+"""Modules with lists of words, names of languages, commands, SQL or made-up messages, which are no text of Millpond."""
 
 MATCHED = {
     ("channels/slack/slack_events.py", "NO_TEXT"),
@@ -88,7 +89,8 @@ def _browser() -> Iterator[Sentence]:
     own = [path for path in folder.glob("*.js") if not path.name.endswith(".min.js")]  # without libraries
     for path in sorted([*own, *folder.glob("*.html")]):
         of = of_script if path.suffix == ".js" else of_html
-        yield from of("page", path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+        if (name := path.relative_to(ROOT).as_posix()) not in NOT_READ:
+            yield from of("page", name, path.read_text(encoding="utf-8"))
 
 
 def _alerts() -> Iterator[Sentence]:

@@ -68,6 +68,7 @@ PLAIN = (
 NOT_DRAWN = (
     ("docs/a.md", "`tests/unit/test_a.py` (`test_one_thing`), `tests/unit/test_b.py` and `tests/canary`."),
     ("docs/a.md", "join_take, join_text, join_end, join_mark or join_switch"),
+    ("docs/a.md", "The delays of retries from `leader_term` → `retry_schedule`"),
     ("docs/style.md", 'The sentence "What changed meanwhile counts" is not acceptable.'),
     ("docs/style.md", "hears; is heard; is let in (of messages)"),
     ("daemon/a.py", "Too many messages arrived in the"),
