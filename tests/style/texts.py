@@ -305,7 +305,7 @@ PATTERN = r"(?<=[(,=:\[!&|?{};])\s*/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\
 TOKEN = re.compile(rf"(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<text>{STRING}|{TEMPLATE})|{PATTERN}", re.DOTALL)
 NO_TEXT = re.compile(
     r"^[\w-]*[.#][\w.#${}?:-]|^[/?&#.]|^\[|^[a-z ]{40,}$|^[a-z0-9_+#./\s-]{200,}$|^\s*1c abnf |^mp-|^input, |^table, |"
-    r"^\((pointer|max-width)|^noopener|^(journalctl|docker) |\| grep "
+    r"^\((pointer|max-width|min-width)|^noopener|^(journalctl|docker) |\| grep "
 )
 """Selectors, paths, commands and lists of words."""
 
