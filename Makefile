@@ -94,7 +94,7 @@ test-servers: $(VENV)/.servers  ## Run tests with Redis 6.2 and with a cluster o
 	$(BIN)/python -m pytest $(PARALLEL) -m 'not slow' --server=cluster tests/integration
 
 test-clocks: $(VENV)/.test  ## Run tests in which clocks jump by an hour; needs libfaketime (Debian: apt-get install faketime)
-	$(BIN)/python -m pytest $(PARALLEL) -m 'faketime and not slow' tests/faults
+	$(BIN)/python -m pytest $(PARALLEL) -m 'faketime and not slow' $(shell grep -l mark.faketime tests/faults/*.py)
 
 test-page: $(VENV)/.page  ## Test the page in a browser; needs Chromium (Debian: apt-get install chromium-headless-shell)
 	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || { echo "make test-page needs Chromium (Debian: apt-get install chromium-headless-shell)" >&2; exit 1; }

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, NoReturn
 
 import anyio
@@ -31,6 +32,7 @@ import millpond
 from daemon import tokens
 from daemon.recall.vectors import embedder_choice
 from tests.limits import HANG_S
+from tests.wall_clock import loaded
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUEST_MAX = 128 * 1024  # bytes of a command with its environment
@@ -105,7 +107,7 @@ class Process:
             os.umask(umask)
             asked = {"command": command, "environ": dict(environ), "own_session": own_session, "umask": umask}
             request = json.dumps(asked).encode()
-            socket.send_fds(_maker(), [request], [its.fileno(), *streams])
+            socket.send_fds(_maker(bool(environ.get("LD_PRELOAD"))), [request], [its.fileno(), *streams])
         self.pid = int(self._line())
 
     def _line(self) -> str:
@@ -156,14 +158,17 @@ place = ""
 
 
 @functools.cache
-def _maker() -> socket.socket:
-    """Where requests go."""
+def _maker(stepped: bool) -> socket.socket:
+    """Where requests go; ``stepped``: for processes whose wall clock a test steps, so that they load libfaketime."""
     if place:
         ours = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        ours.connect(place)
+        ours.connect(f"{place}-stepped" if stepped else place)
         return ours
-    ours, end = _begun()
-    atexit.register(end)
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with its:
+        process = _begun(its, more=loaded() if stepped else {})
+    atexit.register(process.wait, HANG_S)
+    atexit.register(ours.close)
     return ours
 
 
@@ -172,37 +177,36 @@ def for_all() -> Callable[[], None]:
     global place  # noqa: PLW0603 - told to each test process
     folder = tempfile.mkdtemp(prefix="mp-commands-")
     place = f"{folder}/socket"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
-        listening.bind(place)
-        listening.listen()
-        _, end = _begun(listening)
+    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with its, _listening(place) as plain, _listening(f"{place}-stepped") as stepped:
+        process = _begun(its, plain, stepped)
 
     def end_all() -> None:
-        end()
+        ours.close()
+        process.wait(HANG_S)
         shutil.rmtree(folder)
 
     return end_all
 
 
-def _begun(*listening: socket.socket) -> tuple[socket.socket, Callable[[], None]]:
-    """A process that makes others, which ends when this one does: where it is asked, and what ends it."""
-    ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    with its:
-        fds = [each.fileno() for each in (its, *listening)]
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.forked", *map(str, fds)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            pass_fds=fds,
-            cwd=ROOT,
-            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # numpy starts a thread for each core otherwise
-        )
+def _listening(where: str) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    made.bind(where)
+    made.listen()
+    return made
 
-    def end() -> None:
-        ours.close()
-        process.wait(HANG_S)
 
-    return ours, end
+def _begun(*sockets: socket.socket, more: Mapping[str, str] = MappingProxyType({})) -> "subprocess.Popen[bytes]":
+    """A process that makes others, until nobody can ask at the first of its sockets any more."""
+    fds = [each.fileno() for each in sockets]
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.forked", *map(str, fds)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        pass_fds=fds,
+        cwd=ROOT,
+        env={**os.environ, **more, "OPENBLAS_NUM_THREADS": "1"},  # numpy starts a thread for each core otherwise
+    )
 
 
 # The process that makes others.
@@ -218,6 +222,11 @@ def main() -> None:
     _sockets.extend((*listening, first))
     while True:
         for each in select.select(_sockets, [], [])[0]:
+            if each in listening[1:]:
+                _begun(first, each, more=loaded())  # asked for the first time: that one answers from now on
+                _sockets.remove(each)
+                each.close()
+                continue
             if each in listening:
                 _sockets.append(each.accept()[0])
                 continue
@@ -275,9 +284,10 @@ def _kill_all(by: socket.socket) -> None:
 def _tell_ends(_number: int, _frame: object) -> None:
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            told, _ = _running.pop(ended[0])
-            _tell(told, os.waitstatus_to_exitcode(ended[1]))
-            os.close(told)
+            if ended[0] in _running:  # else it is one that makes others itself
+                told, _ = _running.pop(ended[0])
+                _tell(told, os.waitstatus_to_exitcode(ended[1]))
+                os.close(told)
 
 
 def _tell(told: int, number: int) -> None:

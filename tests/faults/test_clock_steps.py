@@ -34,8 +34,13 @@ from tests.fakes.said import said
 from tests.fakes.sink import Sink, Slow, sink
 from tests.limits import HANG_S
 from tests.processes import Daemon, shut_down, start
+from tests.wall_clock import WallClock, library
 
-pytestmark = [pytest.mark.faketime, pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.faketime,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(library() is None, reason="needs libfaketime: apt-get install faketime"),
+]
 
 HOUR_S = 3_600
 STEPS = [
@@ -71,36 +76,6 @@ parts_max = 1000
 streaming = false
 typing = false
 """
-
-
-def library() -> Path:
-    """libfaketime, as the package of that name installs it; without it the test is skipped."""
-    found = [path for folder in ("/usr/lib", "/usr/lib64") for path in Path(folder).glob("**/libfaketimeMT.so.1")]
-    if not found:
-        pytest.skip("no libfaketime here: clocks cannot be stepped (apt-get install faketime)")
-    return found[0]
-
-
-class WallClock:
-    """The wall clock of some processes, which can be stepped while they run."""
-
-    def __init__(self, file: Path) -> None:
-        self._file = file
-        self.environment = {
-            "LD_PRELOAD": str(library()),
-            "FAKETIME_TIMESTAMP_FILE": str(file),
-            "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-            # A cure for old C libraries, with which a thread that waits for the interpreter spins.
-            "FAKETIME_FORCE_MONOTONIC_FIX": "0",
-            "NO_FAKE_STAT": "1",
-        }
-        self.step(0)
-
-    def step(self, by_s: int) -> None:
-        written = self._file.with_suffix(".new")
-        written.write_text(f"{by_s:+d}\n")
-        written.replace(self._file)  # never half-written: it is read at every look at the clock
 
 
 @dataclass(kw_only=True)
@@ -252,13 +227,6 @@ async def until(true: Callable[[], Any], *, quietly: bool = False) -> None:
     assert quietly, "it did not come about"
 
 
-def kill(daemon: Daemon) -> None:
-    """SIGKILL, and what libfaketime then leaves behind goes, too: it would be in the way of a later process's."""
-    daemon.kill()
-    for left in Path("/dev/shm").glob(f"*faketime_*_{daemon.process.pid}"):
-        left.unlink()
-
-
 @pytest.fixture
 async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
     """A server of its own, whose clock can be stepped, and no process yet."""
@@ -274,7 +242,7 @@ async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
                 yield made
             finally:
                 for daemon in made.daemons:
-                    kill(daemon)
+                    daemon.kill()
     await to_thread.run_sync(shut_down, tmp_path / "data")
 
 
@@ -355,7 +323,7 @@ async def test_what_is_held_by_those_who_die_at_the_step_is_taken_over(bench: Be
             await bench.say(f"web:late{number}", f"think of {number}")
         await bench.thinks(*(f"think of {number}" for number in range(4)))
         for daemon in dying:
-            kill(daemon)
+            daemon.kill()
         await bench.step(whose, by_s)
         await anyio.sleep(2.0)
 

@@ -37,9 +37,9 @@ from daemon.server.redis_program import find_program
 from daemon.session import SessionReader
 from tests.chaos.ends import BROKEN, HELD, INCONCLUSIVE, End, end_of
 from tests.conftest import server_ms
-from tests.faults.test_clock_steps import WallClock
 from tests.limits import HANG_S
 from tests.processes import Daemon, server_pid, shut_down, start
+from tests.wall_clock import WallClock, library
 
 HOUR_S, DAY_S = 3_600, 86_400
 LEASE_S = 1.0
@@ -307,6 +307,7 @@ async def test_reminders_survive_the_deaths_of_workers_and_of_the_server(tmp_pat
 
 @pytest.mark.slow
 @pytest.mark.faketime
+@pytest.mark.skipif(library() is None, reason="needs libfaketime: apt-get install faketime")
 @pytest.mark.timeout(1_200)
 async def test_two_thousand_reminders_fire_once_through_kills_pauses_and_steps_of_the_clock(tmp_path: Path) -> None:
     async with trial(tmp_path, sessions=50, clock=WallClock(tmp_path / "server.clock")) as found:

@@ -62,7 +62,7 @@ def test_a_hanging_test_tells_where_it_hangs(printed: str) -> None:
 def test_commands_of_a_test_process_that_ends_are_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asking = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     monkeypatch.setattr(forked, "place", forked.place)
-    monkeypatch.setattr(forked, "_maker", lambda: asking)
+    monkeypatch.setattr(forked, "_maker", lambda _stepped: asking)
     end = None if forked.place else forked.for_all()
     asking.connect(forked.place)
     readable, writable = os.pipe()
