@@ -262,6 +262,8 @@ class SessionStarts(msgspec.Struct, frozen=True):
     remaining: int = STARTS_FEW
     reset_after: float = 0.0
     """Milliseconds until there are 1,000 again."""
+    max_concurrency: int = 1
+    """How many may begin at a time."""
 
 
 class GatewayAddress(msgspec.Struct, frozen=True):

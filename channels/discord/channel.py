@@ -17,8 +17,9 @@ from channels.discord.channel_directory import ChannelDirectory
 from channels.discord.discord_events import Me
 from channels.discord.emoji_reactions import EmojiReactions
 from channels.discord.event_inlet import EventInlet
-from channels.discord.gateway import Gateway
-from channels.discord.gateway_session import INTENTS, MESSAGE_CONTENT, REACTIONS, GatewaySessions
+from channels.discord.gateway_connection import GatewayLogin
+from channels.discord.gateway_session import INTENTS, REACTIONS
+from channels.discord.gateway_shards import GatewayShards
 from channels.discord.health_check import app_of, examined, me_of
 from channels.discord.markdown import length
 from channels.discord.message_content import name_of
@@ -28,7 +29,7 @@ from channels.discord.slash_commands import register
 from channels.discord.thread_history import ThreadHistory
 from channels.leader_election import Leader, Lease
 from daemon.config import DiscordConfig
-from daemon.errors import UNREADABLE, BusError, ChannelError, SendRefused, SendRejected, brief
+from daemon.errors import UNREADABLE, ChannelError, SendRefused, SendRejected, brief
 from daemon.events import Attachment, Inbound, Overheard
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
@@ -96,26 +97,13 @@ class DiscordChannel:
 
     async def _lead(self, leader: Leader, api: Api, intake: Intake, me: Me, lease: Lease) -> None:
         async with leader.kept(lease):
-            sessions = GatewaySessions(self._process.bus, self.name, nonce=lease.nonce)
-            await self._load(sessions)
             intents = INTENTS | (REACTIONS if self._config.hear_reactions else 0)
-            if sessions.id and not sessions.intents & MESSAGE_CONTENT and await _may_read_content(api):
-                sessions.forget()  # a person has turned the privileged intent on since
-            if sessions.intents & ~MESSAGE_CONTENT != intents:
-                sessions.forget()  # the configuration has changed
+            login = GatewayLogin(token=self._config.token, intents=intents)
             directory = ChannelDirectory(api, me=me.id, channel=self.name)
             language = self._process.bot(self._config.bot).language
             inlet = EventInlet(intake, me, directory, api, channel=self.name, language=language)
-            gateway = Gateway(api, self._config.token, sessions, inlet, channel=self.name, intents=intents)
-            await leader.until_ending(lease, gateway.run)
-
-    async def _load(self, sessions: GatewaySessions) -> None:
-        while True:
-            try:
-                return await sessions.load()
-            except BusError as error:
-                _log.warning("hearing.waits", channel=self.name, reason=brief(error))
-                await anyio.sleep(REST_S * random.uniform(0.1, 0.2))
+            shards = GatewayShards(api, login, inlet, self._process.bus, channel=self.name, nonce=lease.nonce)
+            await leader.until_ending(lease, shards.run)
 
     async def _register(self, api: Api) -> None:
         try:
@@ -212,13 +200,6 @@ class DiscordChannel:
 
 def _me(found: User) -> Me:
     return Me(id=found.id, name=name_of(found))
-
-
-async def _may_read_content(api: Api) -> bool:
-    try:
-        return (await app_of(api)).may_read_content
-    except (ChannelError, *UNREADABLE):
-        return False
 
 
 def _source(attachment: Attachment) -> tuple[str, str, str]:

@@ -6,6 +6,7 @@ received; after a restart the last one before which all events are handled.
 """
 
 import random
+from collections.abc import Sequence
 
 import anyio
 import anyio.abc
@@ -13,13 +14,13 @@ import msgspec
 import structlog
 
 from channels.discord.api import Api, Request
-from channels.discord.api_types import STARTS_FEW, GatewayAddress, SessionStarts
+from channels.discord.api_types import GatewayAddress
 from channels.discord.event_inlet import EventInlet
 from channels.discord.gateway_connection import GatewayConnection, GatewayLogin
-from channels.discord.gateway_session import INTENTS, INVALID, MESSAGE_CONTENT, MORE_SHARDS, Close, GatewaySessions
+from channels.discord.gateway_session import INVALID, MESSAGE_CONTENT, Close, GatewaySessions
+from channels.discord.identify_limit import IdentifyLimit
 from channels.websocket_client import opened, websocket_session
 from daemon.config.address import is_discords
-from daemon.config.secret import Secret
 from daemon.errors import UNREADABLE, ChannelError, SendRefused, SendRejected, brief
 
 OPEN_S = 10.0
@@ -34,11 +35,6 @@ PAUSE_MIN_S, PAUSE_MAX_S = 0.5, 30.0
 PERSON_S = 60.0
 """Rest when only a person can help."""
 
-IDENTIFY_EVERY_S = 5.0
-"""Shortest time between two new sessions (Gateway, "Rate Limiting")."""
-
-FEW_STARTS = "Discord allows this bot only a few more sessions today, so Millpond starts them at longer intervals"
-
 ELSEWHERE = 3
 """Failures after which the session is resumed at the address for new ones, or, if Discord refuses to resume the
 session, is given up."""
@@ -51,38 +47,59 @@ _address = msgspec.json.Decoder(GatewayAddress).decode
 _log = structlog.get_logger()
 
 
-class Gateway:
-    """One bot's receiving of events."""
+class Resharded(Exception):
+    """The bot needs another number of connections."""
 
-    def __init__(
+    def __init__(self, count: int) -> None:
+        super().__init__(f"{count} connections")
+        self.count = count
+
+
+class Gateway:
+    """The events of one share of a bot's servers."""
+
+    def __init__(  # noqa: PLR0913 - what a connection needs and what the connections share, all by name
         self,
         api: Api,
-        token: Secret,
+        login: GatewayLogin,
         sessions: GatewaySessions,
         inlet: EventInlet,
+        limit: IdentifyLimit,
         *,
+        others: Sequence[GatewaySessions],
         channel: str,
-        intents: int = INTENTS,
     ) -> None:
-        """``intents``: those that need no permission of Discord's."""
+        """``login``: with the intents that need no permission of Discord's; ``others``: the sessions of all shares."""
         self._api = api
+        self._login = GatewayLogin(token=login.token, intents=login.intents | MESSAGE_CONTENT)
         self._sessions = sessions
         self._inlet = inlet
+        self._limit = limit
+        self._others = others
         self._channel = channel
-        self._login = GatewayLogin(token=token, intents=intents | MESSAGE_CONTENT)
         self._failures = 0
-        self._next_identify_at = 0.0
+        self._is_rejected = False
+        """Whether Discord rejected the number of connections."""
 
-    async def run(self) -> None:
-        """Receive events until cancelled. Discord sends the events again that were not handled by then."""
+    async def run(self, work: anyio.abc.TaskGroup) -> int:
+        """Receive events until another number of connections is needed: that number. They are handled in ``work``."""
+        count = 1
         try:
             async with anyio.create_task_group() as tg:
                 tg.start_soon(self._sessions.keep_saved)
-                while True:
-                    rest_s = await self._once(tg)
-                    await anyio.sleep(rest_s)
+                count = await self._resharded(work)
+                tg.cancel_scope.cancel()
         finally:
             await self._sessions.save_now()
+        return count
+
+    async def _resharded(self, work: anyio.abc.TaskGroup) -> int:
+        while True:
+            try:
+                rest_s = await self._once(work)
+            except Resharded as error:
+                return error.count
+            await anyio.sleep(rest_s)
 
     async def _once(self, work: anyio.abc.TaskGroup) -> float:
         """Be connected once; how long to rest then."""
@@ -115,34 +132,23 @@ class Gateway:
 
     async def _new_address(self) -> str:
         """The address for a new session, once Discord allows one, or at which the session is resumed."""
-        if not self._sessions.id:
-            # The events of the session before have other numbers.
-            await self._sessions.progress.until_pending(0)
-            await self._until_identify()
-        try:
-            found = _address(await self._api.call(Request("GET", "/gateway/bot"), timeout_s=OPEN_S))
-        except UNREADABLE:
-            raise SendRefused("Discord did not return a gateway address. Check base_url.") from None
-        if not self._sessions.id:
-            self._count(found.session_start_limit)
-        if found.shards > 1:
-            _log.warning("gateway.shards", channel=self._channel, count=found.shards, reason=MORE_SHARDS)
+        if self._sessions.id:
+            return (await self._address()).url
+        # The events of the session before have other numbers.
+        await self._sessions.progress.until_pending(0)
+        async with self._limit.turn(self._sessions.shard):
+            found = await self._address()
+            may_reshard = self._is_rejected or not any(each.id for each in self._others)
+            if may_reshard and found.shards != self._sessions.shards:
+                raise Resharded(found.shards)
+            self._limit.count(self._sessions.shard, found.session_start_limit)
         return found.url
 
-    async def _until_identify(self) -> None:
-        """Wait until the next session may begin. Raises: SendRefused: that takes long."""
-        wait_s = max(0.0, self._next_identify_at - anyio.current_time())
-        if wait_s > IDENTIFY_EVERY_S:
-            raise SendRefused(FEW_STARTS, retry_after_s=wait_s)
-        await anyio.sleep(wait_s)
-
-    def _count(self, starts: SessionStarts) -> None:
-        """A session begins. Raises: SendRefused: Discord allows none."""
-        reset_s = starts.reset_after / 1_000
-        if starts.remaining <= 0:
-            raise SendRefused("Discord does not allow this bot to start any more sessions today", retry_after_s=reset_s)
-        rest_s = reset_s / starts.remaining if starts.remaining < STARTS_FEW else 0.0
-        self._next_identify_at = anyio.current_time() + max(IDENTIFY_EVERY_S, rest_s)
+    async def _address(self) -> GatewayAddress:
+        try:
+            return _address(await self._api.call(Request("GET", "/gateway/bot"), timeout_s=OPEN_S))
+        except UNREADABLE:
+            raise SendRefused("Discord did not return a gateway address. Check base_url.") from None
 
     def _rest_after(self, ending: Close) -> float:
         """How long to rest before the next connection is opened."""
@@ -150,6 +156,7 @@ class Gateway:
         if ending.remedy == "resume" and not is_hopeless:
             return self._backoff()
         self._sessions.forget()
+        self._is_rejected = ending.remedy == "reshard"
         if ending.remedy == "without intent":
             self._login = GatewayLogin(token=self._login.token, intents=self._login.intents & ~MESSAGE_CONTENT)
             _log.error("gateway.intent", channel=self._channel, reason=ending.reason)

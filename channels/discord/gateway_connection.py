@@ -156,7 +156,10 @@ class GatewayConnection:
             await self._send(_RESUME, resumed)
             return
         properties = {"os": "linux", "browser": "millpond", "device": "millpond"}
-        await self._send(_IDENTIFY, {"token": token, "intents": self._login.intents, "properties": properties})
+        identity: dict[str, Any] = {"token": token, "intents": self._login.intents, "properties": properties}
+        if sessions.shards > 1:
+            identity["shard"] = [sessions.shard, sessions.shards]
+        await self._send(_IDENTIFY, identity)
 
     async def _next(self) -> Payload:
         while True:

@@ -1,6 +1,7 @@
 """The session at the gateway: what Redis keeps of it, so that any process can resume it, and what is acknowledged.
 
-Hash ``mp:poller:{<channel>}``, field ``session``: the session in JSON, beside the lease of the connected process.
+Hash ``mp:poller:{<channel>}``, field ``session``: the session in JSON, beside the lease of the connected process. With
+several connections, the session of the first; those of the others are in the fields ``session:1`` and so on.
 """
 
 from typing import Literal
@@ -25,21 +26,13 @@ MESSAGE_CONTENT = 1 << 15
 """The privileged intent for the text of messages that do not mention the bot."""
 
 TOKEN = "Discord rejected the bot token. Check the token"  # noqa: S105 - no token
-SHARDS = (
-    "the bot is in so many servers that Discord requires several connections (sharding), which Millpond does not "
-    "support"
-)
 
 INVALID = "invalid session"
 """The reason of an end at Discord's word that the session cannot be begun or resumed now."""
 
-MORE_SHARDS = (
-    "Discord recommends several connections for this bot (sharding), which Millpond does not support. Discord rejects "
-    "a single connection if the bot is in 2,500 or more servers"
-)
-
-Remedy = Literal["resume", "identify", "without intent", "person"]
-"""The next step: resume the session, begin a new one, begin one without the privileged intent, wait for a person."""
+Remedy = Literal["resume", "identify", "reshard", "without intent", "person"]
+"""The next step: resume the session, begin a new one, begin all sessions anew with the number of connections that
+Discord recommends, begin one without the privileged intent, wait for a person."""
 
 
 class Close(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,8 +48,8 @@ KNOWN = {
     4_007: Close(reason="invalid sequence number", remedy="identify"),
     4_008: Close(reason="rate limited"),
     4_009: Close(reason="session timed out", remedy="identify"),
-    4_010: Close(reason=SHARDS, remedy="person"),
-    4_011: Close(reason=SHARDS, remedy="person"),
+    4_010: Close(reason="invalid number of connections", remedy="reshard"),
+    4_011: Close(reason="the bot is in too many servers for its number of connections", remedy="reshard"),
     4_012: Close(reason="Discord no longer supports this version of its API. Update Millpond", remedy="person"),
     4_013: Close(
         reason="Discord rejected the gateway intents that the bot requested. Update Millpond", remedy="person"
@@ -97,6 +90,8 @@ class GatewaySession(msgspec.Struct, frozen=True, kw_only=True):
     """Number of the last event before which all events are handled, itself included."""
     intents: int = INTENTS | MESSAGE_CONTENT
     """With which it was begun; they stay the same when it is resumed."""
+    shards: int = 1
+    """Number of connections among which the bot's servers were divided when it was begun."""
 
 
 _decode = msgspec.json.Decoder(GatewaySession).decode
@@ -147,14 +142,17 @@ class Progress:
 
 
 class GatewaySessions:
-    """The session of one channel instance."""
+    """The session of one share of a bot's servers."""
 
-    def __init__(self, bus: Bus, channel: str, *, nonce: str) -> None:
-        """``nonce``: of the lease under which the session is saved."""
+    def __init__(self, bus: Bus, channel: str, *, nonce: str, shard: int = 0, shards: int = 1) -> None:
+        """``nonce``: of the lease under which the session is saved; ``shard``: the share, from 0, of ``shards``."""
+        self.shard = shard
+        self.shards = shards
         self._bus = bus
         self._channel = channel
         self._nonce = nonce
         self._key = bus.keys.poller(channel)
+        self._field = f"{FIELD}:{shard}" if shard else FIELD
         self._saved: GatewaySession | None = None
         self.id = ""
         """Empty: there is none."""
@@ -163,14 +161,18 @@ class GatewaySessions:
         self.progress = Progress(0)
 
     async def load(self) -> None:
-        """Read the session of the process before. Raises: BusError."""
-        found: bytes | None = await self._bus.call("HGET", self._key, FIELD)
+        """Read the session of the process before; the first share's has the number of shares. Raises: BusError."""
+        found: bytes | None = await self._bus.call("HGET", self._key, self._field)
         if not found:
             return
         try:
             session = _decode(found)
         except UNREADABLE as error:
             _log.warning("session.unreadable", channel=self._channel, reason=type(error).__name__)
+            return
+        if not self.shard:
+            self.shards = session.shards
+        elif session.shards != self.shards:
             return
         self._saved = session
         self.begin(session)
@@ -201,7 +203,7 @@ class GatewaySessions:
         if not self.id:
             return True
         session = self._current()
-        saved: int = await self._bus.run(SAVE, [self._key], [self._nonce, msgspec.json.encode(session)])
+        saved: int = await self._bus.run(SAVE, [self._key], [self._nonce, msgspec.json.encode(session), self._field])
         if not saved:
             _log.info("session.superseded", channel=self._channel)
         self._saved = session
@@ -209,7 +211,7 @@ class GatewaySessions:
 
     def _current(self) -> GatewaySession:
         sequence = self.progress.acknowledged
-        return GatewaySession(id=self.id, url=self.url, sequence=sequence, intents=self.intents)
+        return GatewaySession(id=self.id, url=self.url, sequence=sequence, intents=self.intents, shards=self.shards)
 
     async def save_now(self) -> None:
         """Save the session when it begins, and when the process gives the channel away; gives up soon."""

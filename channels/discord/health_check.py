@@ -6,15 +6,11 @@ import msgspec
 
 from channels.discord.api import Api, Request
 from channels.discord.api_types import STARTS_FEW, GatewayAddress, Unauthorized, User
-from channels.discord.gateway_session import MORE_SHARDS
 from daemon.config import DiscordConfig
 from daemon.errors import UNREADABLE, ChannelError
 from daemon.setup.platforms.discord_api import NO_INTENT, App
 
 TIMEOUT_S = 10.0
-
-SHARDS_FROM = 2_500
-"""Servers from which on Discord requires several connections."""
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,14 +59,6 @@ async def examined(api: Api, config: DiscordConfig, *, name: str) -> list[Remark
         text = f"the bot has not been added to any server. To add the bot to a server, open {app.invitation}"
         remarks.append(Remark(state="ok", text=text))
     gateway = await _gateway_of(api)
-    if (app.approximate_guild_count or 0) >= SHARDS_FROM:
-        text = (
-            f"the bot is in more than {SHARDS_FROM:,} servers, so Discord requires it to use multiple connections "
-            "(sharding). Millpond supports only one connection per bot."
-        )
-        remarks.append(Remark(state="error", text=text))
-    elif gateway.shards > 1:
-        remarks.append(Remark(state="warning", text=f"{MORE_SHARDS}. The recommended number is {gateway.shards}"))
     if (left := gateway.session_start_limit.remaining) < STARTS_FEW:
         text = (
             f"Discord allows this bot to start {left} more sessions today (limit: 1,000 per day). Search the log "

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import anyio
@@ -13,7 +14,8 @@ from structlog.testing import capture_logs
 from channels.arrival import Arrival
 from channels.base import Part
 from channels.discord import DiscordChannel, connect
-from channels.discord.api_types import TooMany
+from channels.discord.api_types import SessionStarts, TooMany
+from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.rate_limits import RateLimits, route_of
 from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, Secret
 from daemon.errors import BusUnavailable, SendRefused, SendRejected
@@ -27,12 +29,13 @@ from tests.limits import HANG_S
 
 NAME = "lake"
 RESUME, IDENTIFY, HEARTBEAT = 6, 2, 1
+IDENTIFY_S = 0.02
 
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("PAUSE_MIN_S", "IDENTIFY_EVERY_S", "INVALID_MAX_S"):
-        monkeypatch.setattr(f"channels.discord.gateway.{name}", 0.02)
+    for name in ("gateway.PAUSE_MIN_S", "gateway.INVALID_MAX_S", "identify_limit.IDENTIFY_EVERY_S"):
+        monkeypatch.setattr(f"channels.discord.{name}", IDENTIFY_S)
     for name in ("DEFER_S", "LOOK_S"):  # a slow machine changes nothing
         monkeypatch.setattr(f"channels.discord.event_inlet.{name}", HANG_S)
 
@@ -313,14 +316,72 @@ async def test_a_greeting_with_an_impossible_heartbeat_is_not_followed(lake: Lak
     assert len(lake.discord.sockets) == 2
 
 
-async def test_the_recommended_number_of_connections_is_logged_and_told_by_the_doctor(lake: Lake) -> None:
-    lake.discord.world.shards = 3
-    with capture_logs() as lines:
-        async with lake.hearing(Heard()) as adapter:
-            health = await adapter.health()
+def shards_of(lake: Lake) -> list[list[int]]:
+    return [each.get("shard", [0, 1]) for each in lake.ops(IDENTIFY)]
 
-    assert health.ok and "sharding" in health.text and "is 3" in health.text
+
+async def say_everywhere(lake: Lake, text: str) -> None:
+    """In the direct chat, and in a server of each of three shards."""
+    lake.chat.say(text, by=lake.ann)
+    for chat in lake.discord.sharded(3):
+        chat.say(f"{lake.discord.bot.person.mention} {text}", by=lake.ann)
+
+
+async def test_a_bot_in_many_servers_has_as_many_connections_as_discord_recommends(lake: Lake) -> None:
+    lake.discord.world.shards = 3
+    async with lake.hearing(heard := Heard()):
+        await lake.discord.until(lambda: len(lake.discord.open_sessions()) == 3)
+        await say_everywhere(lake, "first")
+        await heard.count(4)
+    lake.discord.world.shards = 4  # which is no reason to begin anew
+    await say_everywhere(lake, "second")
+    async with lake.hearing(later := Heard()):
+        await later.until(lambda: later.texts.count("second") == 4)
+
+    assert heard.texts == ["first"] * 4 and len(later.texts) == 4
+    assert sorted(shards_of(lake)) == [[0, 3], [1, 3], [2, 3]]
+    assert len(lake.ops(RESUME)) == 3
+
+
+async def test_one_of_several_connections_is_replaced_without_the_others(lake: Lake) -> None:
+    lake.discord.world.shards = 3
+    async with lake.hearing(heard := Heard()):
+        await lake.discord.until(lambda: len(lake.discord.open_sessions()) == 3)
+        lake.discord.world.shards = 4
+        session = next(each for each in lake.discord.open_sessions() if each.shard == (1, 3))
+        assert session.socket is not None
+        await session.socket.invalidate(resumable=False)
+        await lake.discord.until(lambda: len(lake.ops(IDENTIFY)) == 4)
+        await lake.discord.until(lambda: len(lake.discord.open_sessions()) == 3)
+        await say_everywhere(lake, "after")
+        await heard.count(4)
+
+    assert shards_of(lake)[-1] == [1, 3] and heard.texts == ["after"] * 4
+
+
+async def test_a_bot_in_too_many_servers_for_one_connection_gets_more(lake: Lake) -> None:
+    await lake.begin()
+    lake.discord.world.shards = lake.discord.world.shards_min = 3
+    with capture_logs() as lines:
+        async with lake.hearing(heard := Heard()):
+            await lake.discord.until(lambda: len(lake.discord.open_sessions()) == 3)
+            await say_everywhere(lake, "after")
+            await heard.count(4)
+
     assert [line["count"] for line in lines if line["event"] == "gateway.shards"] == [3]
+    assert sorted(shards_of(lake)) == [[0, 1], [0, 3], [1, 3], [2, 3]]
+
+
+@pytest.mark.parametrize("concurrency, together", [(1, 1), (2, 2)])
+async def test_as_many_sessions_begin_at_a_time_as_discord_allows(concurrency: int, together: int) -> None:
+    limit, begun = IdentifyLimit(), list[float]()
+    for shard in range(4):
+        async with limit.turn(shard):
+            begun.append(anyio.current_time())
+            limit.count(shard, SessionStarts(remaining=1_000, max_concurrency=concurrency))
+
+    pauses = [later - before for before, later in pairwise(begun)]
+    assert [pause >= IDENTIFY_S for pause in pauses] == [number % together == together - 1 for number in range(3)]
 
 
 async def test_slash_commands_are_registered_once_and_answered(lake: Lake) -> None:

@@ -82,22 +82,38 @@ MUTANTS = (
             "test_a_session_that_is_never_resumed_is_given_up",
         ),
         (
+            "A session is resumed although no new one is allowed.",
+            "        if self._sessions.id:\n            return (await",
+            "        if False:\n            return (await",
+            "test_a_session_is_resumed_at_another_address_when_no_new_one_is_allowed",
+        ),
+        (
+            "A session that is lost is begun anew with the same number of connections.",
+            "            may_reshard = self._is_rejected or not any(each.id for each in self._others)\n",
+            "            may_reshard = True\n",
+            "test_one_of_several_connections_is_replaced_without_the_others",
+        ),
+    ),
+    *mutants_of(
+        "channels/discord/identify_limit.py",
+        _GATEWAY,
+        (
             "No session is begun that Discord does not allow.",
             "if starts.remaining <= 0:",
             "if starts.remaining < 0:",
             "test_when_no_new_session_is_allowed_it_waits_until_one_is",
         ),
         (
-            "A session is resumed although no new one is allowed.",
-            "        if not self._sessions.id:\n            self._count(",
-            "        if True:\n            self._count(",
-            "test_a_session_is_resumed_at_another_address_when_no_new_one_is_allowed",
-        ),
-        (
             "The last sessions of a day are spread over it.",
             "rest_s = reset_s / starts.remaining if",
             "rest_s = 0.0 if",
             "test_the_last_sessions_that_discord_allows_are_spread_over_the_time_until_it_allows_more",
+        ),
+        (
+            "No more sessions begin at a time than Discord allows.",
+            "return shard % self._concurrency",
+            "return shard",
+            "test_as_many_sessions_begin_at_a_time_as_discord_allows[1-1]",
         ),
     ),
     *mutants_of(
@@ -251,11 +267,11 @@ MUTANTS = (
         ),
     ),
     *mutants_of(
-        "channels/discord/channel.py",
+        "channels/discord/gateway_shards.py",
         _GATEWAY,
         (
             "The privileged intent works from the next start on.",
-            "                sessions.forget()  # a person",
+            "                each.forget()  # a person",
             "                pass  # a person",
             "test_the_privileged_intent_works_from_the_next_start_on",
         ),

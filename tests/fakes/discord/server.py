@@ -52,6 +52,23 @@ class FakeDiscord(FakeServer):
         """The newest session of the bot."""
         return next(reversed(self.bot.sessions.values()), None)
 
+    def open_sessions(self) -> list[Session]:
+        """The sessions of the bot that are connected."""
+        return [each for each in self.bot.sessions.values() if each.socket is not None]
+
+    def sharded(self, count: int) -> list[Chat]:
+        """A channel of a server of each of so many shards."""
+        found = dict[int, Chat]()
+        for chat in self.world.chats.values():
+            if chat.guild is not None:
+                found.setdefault((int(chat.guild.id) >> 22) % count, chat)
+        number = 0
+        while len(found) < count:
+            number += 1
+            guild = self.world.guild(f"Lakes {number}", id=str(((number + count) << 22) + number))
+            found.setdefault((number + count) % count, self.world.channel(guild, "general"))
+        return list(found.values())
+
     @property
     def socket(self) -> Socket:
         """The newest connection."""

@@ -15,7 +15,7 @@ from tests.fakes.websockets import CLOSE, PING, PONG, TEXT, frame, read_message
 from tests.fakes.wire import GONE, Wire
 
 DISPATCH, HEARTBEAT, IDENTIFY, RESUME, RECONNECT, INVALID, HELLO, ACK = 0, 1, 2, 6, 7, 9, 10, 11
-NOT_AUTHENTICATED, WRONG_TOKEN, DISALLOWED_INTENTS = 4_003, 4_004, 4_014
+NOT_AUTHENTICATED, WRONG_TOKEN, SHARDING_REQUIRED, DISALLOWED_INTENTS = 4_003, 4_004, 4_011, 4_014
 
 
 @dataclass(eq=False)
@@ -153,17 +153,20 @@ class Socket:
         if intents & MESSAGE_CONTENT and not bot.flags:
             return await self.close(DISALLOWED_INTENTS)
         assert intents & GUILDS and set(content["properties"]) == {"os", "browser", "device"}
+        shard = tuple(content.get("shard", (0, 1)))
         bot.starts_left -= 1
+        if shard[1] < self.world.shards_min:
+            return await self.close(SHARDING_REQUIRED)
         if bot.refusals:
             bot.refusals -= 1
             return await self.tell(INVALID, False)
-        session = self.session = Session(secrets.token_hex(8), intents)
+        session = self.session = Session(secrets.token_hex(8), intents, shard)
         bot.sessions[session.id] = session
         session.socket = self
         ready = {"v": 10, "user": bot.person.said(), "guilds": [], "session_id": session.id}
         ready |= {"resume_gateway_url": self.gateway, "application": {"id": bot.app_id, "flags": bot.flags}}
         session.add("READY", ready)
-        for guild in self.world.guilds.values():
+        for guild in filter(lambda each: session.has(each.id), self.world.guilds.values()):
             session.add("GUILD_CREATE", guild.said())
         return None
 
@@ -174,6 +177,8 @@ class Socket:
         session = bot.sessions.get(content["session_id"])
         if session is None or content["seq"] > session.number:
             return await self.tell(INVALID, False)
+        if session.shard[1] < self.world.shards_min:
+            return await self.close(SHARDING_REQUIRED)
         if session.socket is not None:
             await session.socket.close(4_000)
         self.session, session.socket = session, self

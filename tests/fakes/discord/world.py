@@ -189,10 +189,16 @@ class Event:
 class Session:
     id: str
     intents: int
+    shard: tuple[int, int] = (0, 1)
+    """Its number, and that of all."""
     number: int = 0
     acknowledged: int = 0
     events: list[Event] = field(default_factory=list[Event])
     socket: "Socket | None" = None
+
+    def has(self, guild: str) -> bool:
+        """Whether it gets the events of a server, or of direct messages."""
+        return (int(guild or 0) >> 22) % self.shard[1] == self.shard[0]
 
     def add(self, kind: str, content: Json | bytes) -> Event:
         self.number += 1
@@ -261,6 +267,9 @@ class World(Changing):
         self.heartbeats: list[Any] = []
         """Intervals, in milliseconds, with which the next connections are greeted."""
         self.shards = 1
+        """The recommended number of connections."""
+        self.shards_min = 1
+        """Fewer are rejected."""
         self.hides_answered = False
         """Whether messages leave out the one that they reply to."""
         self.base_url = ""
@@ -290,8 +299,8 @@ class World(Changing):
             self.directs[person.id] = self._chat(Chat(self, self.id(), kind=DIRECT))
         return self.directs[person.id]
 
-    def guild(self, name: str) -> Guild:
-        guild = Guild(self.id(), name)
+    def guild(self, name: str, *, id: str = "") -> Guild:
+        guild = Guild(id or self.id(), name)
         self.guilds[guild.id] = guild
         return guild
 
@@ -362,7 +371,8 @@ class World(Changing):
         wanted = intent if intent >= 0 else messages if kind.startswith("MESSAGE") else GUILDS
         for bot in self.bots.values():
             for session in bot.sessions.values():
-                if not wanted or session.intents & wanted:
+                where = guild.id if guild else str(event.get("guild_id", ""))
+                if session.has(where) and (not wanted or session.intents & wanted):
                     session.add(kind, self._seen_by(bot, session, event, author) if author else event)
         self.changed()
 
