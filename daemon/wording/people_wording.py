@@ -33,8 +33,8 @@ ENGLISH: Mapping[str, str] = {
     ),
     "pair_often": "Too many wrong codes were entered. Try again in {minutes:minute|minutes}.",
     "pair_pull": (
-        "This channel accepts messages from anyone. Pairing codes are only needed on chat platforms such as Telegram "
-        "or Slack."
+        "This channel accepts messages from anyone. Pairing codes are only needed on chat platforms such as Telegram, "
+        "Slack, Discord or Feishu."
     ),
     "ban_how": (
         "To ban a person or group, send /ban ID. To ban the sender of a message, you can also reply to the "
@@ -199,7 +199,7 @@ CHINESE: Mapping[str, str] = {
     "pair_welcome": "你已获批准，现在可以与我对话了。有什么可以帮你的吗？",
     "pair_wrong": "配对码不正确、已经用过，或者超过了 {minutes} 分钟。对方给我发一条消息，就会得到新的配对码。",
     "pair_often": "错误的配对码太多，请在 {minutes} 分钟后再试。",
-    "pair_pull": "这个渠道接收任何人的消息；只有 Telegram、Slack 等聊天平台才需要配对码。",
+    "pair_pull": "这个渠道接收任何人的消息；只有 Telegram、Slack、Discord、飞书等聊天平台才需要配对码。",
     "ban_how": (
         "/ban ID 封禁一个人或一个群，我不再接收他们的消息；也可以用 /ban 回复一条消息来封禁发送者。/unban ID 解除封禁。"
     ),
