@@ -239,21 +239,24 @@ export class Chat extends HTMLElement {
 
   /** Tell the timeline which messages are in view. */
   tellSeen() {
-    const {left, top, bottom, width} = this.scroller.getBoundingClientRect();
+    const {top, bottom, width} = this.scroller.getBoundingClientRect();
     if (!width) return;
-    const at = (y) => this.list.children.length && this.near(left + width / 2, y);
-    const first = at(top + 24);
-    const last = at(bottom - 24);
+    const first = this.at(top + 24);
+    const last = this.at(bottom - 24);
     const detail = {first: first ? Number(first.dataset.index) : this.first, last: last ? Number(last.dataset.index) : this.upto - 1};
     if (detail.last >= 0) this.dispatchEvent(new CustomEvent("mp-seen", {detail}));
   }
 
-  near(x, y) {
-    for (const step of [0, 16, -16, 32]) {
-      const found = document.elementFromPoint(x, y + step)?.closest("[data-index]");
-      if (found && this.list.contains(found)) return found;
+  /** The first message that ends below `y`: elementFromPoint() would make the browser prepare the whole page for painting. */
+  at(y) {
+    const messages = this.list.querySelectorAll(":scope > article");
+    let low = 0;
+    for (let high = messages.length; low < high;) {
+      const middle = (low + high) >> 1;
+      if (messages[middle].getBoundingClientRect().bottom > y) high = middle;
+      else low = middle + 1;
     }
-    return null;
+    return messages[low];
   }
 
   showNewest() {
@@ -322,7 +325,7 @@ export class Chat extends HTMLElement {
     this.dropPreview();
     const tools = h("div.tools", null);
     const body = h("div.markdown.writing", null);
-    const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.unseen", null, t("The bot is writing")), tools, body);
+    const element = h("article.message.assistant.live", {"aria-busy": "true"}, h("h3.speaker", null, t("The bot is writing")), tools, body);
     this.preview = {turn, fence, text: "", tools, body, element, lines: new Map(), timer: null, rest: 0, asked: new Set(this.outbox?.list.filter((each) => each.state === "accepted").map((each) => each.id))};
     this.tail.append(element);
     if (this.outbox) this.showPending();

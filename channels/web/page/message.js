@@ -94,7 +94,7 @@ export function messageElement(message, {calls, session, foreign, retry, branch}
   const whole = textOf(message.content);
   const {text, files, retry: again} = own ? partsOf(whole) : {text: whole, files: [], retry: false};
   if (own && (foreign || message.overheard) && message.sender) add(element, h("p.who", null, message.sender, message.overheard && ` · ${t("not addressed to the bot")}`));
-  if (!own) add(element, h("h3.unseen", null, t("The bot")));
+  if (!own) add(element, h("h3.speaker", null, t("The bot")));
   if (again) add(element, h("p.remark", null, t("A new answer was requested.")));
   add(element, filesElement(files, session));
   if (text) add(element, body(text));
@@ -125,8 +125,10 @@ function place(element, {index}) {
 function foot(message, {session, own, text, retry, branch}) {
   const at = encodeURIComponent(session);
   const last = message.answers?.length || message.stopped;
+  const link = h("a", {href: `/s/${at}/m/${message.index}`}, when(message.time));
+  link.ariaLabel = t("Message {index} · ", {index: message.index}) + link.textContent;
   return h("footer", null,
-    h("a", {href: `/s/${at}/m/${message.index}`}, h("span.unseen", null, t("Message {index} · ", {index: message.index})), when(message.time)),
+    link,
     message.tokens ? h("span", null, counted(message.tokens, "token")) : null,
     !own && last && h("a", {href: `/s/${at}/turns/${message.turn}`}, t("Trace")),
     text && copyButton(text),
