@@ -7,6 +7,8 @@ import {Stream, get, ofSession, query} from "/page/api.js";
 
 /** Messages per request. */
 export const PAGE = 50;
+/** A tab that is not visible draws nothing, and waits this long instead. */
+const HIDDEN_MS = 200;
 /** Larger than any index: the messages before it are the newest. */
 const END = 999_999_999_999_999;
 
@@ -18,7 +20,7 @@ export class Feed extends EventTarget {
     this.state = "loading";
     this.notices = new Set();
     this.controller = new AbortController();
-    /** Resolves once the newest messages are loaded. */
+    /** Resolves once the newest messages are drawn: what waits for this would delay them. */
     this.ready = new Promise((done) => { this.isReady = done; });
   }
 
@@ -33,7 +35,8 @@ export class Feed extends EventTarget {
     const found = early?.session === this.session ? await early.answer : null;
     const messages = found?.messages ?? await this.before(END);
     this.last = messages.at(-1)?.index ?? -1;
-    this.isReady();
+    requestAnimationFrame(() => setTimeout(this.isReady));
+    setTimeout(this.isReady, HIDDEN_MS);
     new Stream({
       address: () => `/api/events${query({session: this.session, after: this.last})}`,
       onevent: (name, data) => this.hear(name, data),
