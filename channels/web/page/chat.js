@@ -8,7 +8,7 @@ import {Outbox, pendingElement} from "/page/composer.js";
 import {sentBy} from "/page/files.js";
 import {firstScreen} from "/page/first.js";
 import {show} from "/page/markdown.js";
-import {keeping, shorten} from "/page/window.js";
+import {firstBelow, keeping, shorten} from "/page/window.js";
 import {t} from "/page/words.js";
 
 /** Pixels from an end at which more messages are loaded, and within which the view follows new messages. */
@@ -241,22 +241,10 @@ export class Chat extends HTMLElement {
   tellSeen() {
     const {top, bottom, width} = this.scroller.getBoundingClientRect();
     if (!width) return;
-    const first = this.at(top + 24);
-    const last = this.at(bottom - 24);
+    const first = firstBelow(this.list, top + 24);
+    const last = firstBelow(this.list, bottom - 24);
     const detail = {first: first ? Number(first.dataset.index) : this.first, last: last ? Number(last.dataset.index) : this.upto - 1};
     if (detail.last >= 0) this.dispatchEvent(new CustomEvent("mp-seen", {detail}));
-  }
-
-  /** The first message that ends below `y`: elementFromPoint() would make the browser prepare the whole page for painting. */
-  at(y) {
-    const messages = this.list.querySelectorAll(":scope > article");
-    let low = 0;
-    for (let high = messages.length; low < high;) {
-      const middle = (low + high) >> 1;
-      if (messages[middle].getBoundingClientRect().bottom > y) high = middle;
-      else low = middle + 1;
-    }
-    return messages[low];
   }
 
   showNewest() {

@@ -21,3 +21,15 @@ export function shorten(list, side) {
   const kept = list.querySelectorAll(":scope > [data-index]");
   return Number(kept[side === "start" ? 0 : kept.length - 1].dataset.index);
 }
+
+/** The first message of `list` that ends below `y`. elementFromPoint() would make the browser prepare the page for painting. */
+export function firstBelow(list, y) {
+  const messages = list.querySelectorAll(":scope > article");
+  let low = 0;
+  for (let high = messages.length; low < high;) {
+    const middle = (low + high) >> 1;
+    if (messages[middle].getBoundingClientRect().bottom > y) high = middle;
+    else low = middle + 1;
+  }
+  return messages[low];
+}
