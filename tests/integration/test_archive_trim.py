@@ -403,7 +403,7 @@ async def test_what_is_not_listed_is_not_rewritten(place: Place) -> None:
     segment = await place.archive.write(ANN, 0, place.raws)
     await place.lab.bus.call("DEL", place.keys.segments(ANN))
 
-    with pytest.raises(ArchiveError, match="is no longer in the list"):
+    with pytest.raises(ArchiveError, match="is no longer listed"):
         await place.archive.rewrite({segment: [b"{}"] * 4})
     assert await place.files() == [segment.name]
 

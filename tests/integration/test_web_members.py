@@ -176,7 +176,7 @@ async def test_a_start_tells_how_to_send_the_token_and_does_not_show_it(process:
     configured, opened = await start(token=Secret("hush-hush")), await start(open=True)
 
     path = process.data_dir / "api.header"
-    assert f"stored in {path}" in first and "stored in" not in again
+    assert f"stored it in {path}" in first and "stored it in" not in again
     assert f"curl -H @{path} http" in first and f"curl -H @{path} http" in again
     assert "'Authorization: Bearer <token>'" in configured and "channels.web.token" in configured
     assert "API: curl http" in opened
