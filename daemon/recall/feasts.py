@@ -18,6 +18,17 @@ _FIXED = {
     "new year's": (12, 31, 2),
     "new year's eve": (12, 31, 1),
     "new year's day": (1, 1, 1),
+    "nye": (12, 31, 1),
+    "nyd": (1, 1, 1),
+    "xmas": (12, 24, 3),
+    "x-mas": (12, 24, 3),
+    "xmas eve": (12, 24, 1),
+    "xmas day": (12, 25, 1),
+    "st patrick's day": (3, 17, 1),
+    "st. patrick's day": (3, 17, 1),
+    "cinco de mayo": (5, 5, 1),
+    "juneteenth": (6, 19, 1),
+    "veterans day": (11, 11, 1),
     "independence day": (7, 4, 1),
     "fourth of july": (7, 4, 1),
     "元旦": (1, 1, 1),
@@ -56,6 +67,9 @@ _BY_WEEKDAY = {
     "母亲节": (5, 6, 8, 0),
     "father's day": (6, 6, 15, 0),
     "父亲节": (6, 6, 15, 0),
+    "cyber monday": (11, 3, 22, 4),
+    "mlk day": (1, 0, 15, 0),
+    "presidents' day": (2, 0, 15, 0),
     "memorial day": (5, 0, 25, 0),
     "labor day": (9, 0, 1, 0),
 }
@@ -95,7 +109,7 @@ _MID_AUTUMN = """
 """
 _LUNAR = {
     **dict.fromkeys(
-        ("春节", "过年", "新春", "chinese new year", "lunar new year", "spring festival"), (_NEW_YEAR, -1, 9)
+        ("春节", "过年", "新春", "cny", "chinese new year", "lunar new year", "spring festival"), (_NEW_YEAR, -1, 9)
     ),
     **dict.fromkeys(("除夕", "年三十", "大年夜"), (_NEW_YEAR, -1, 1)),
     "大年初一": (_NEW_YEAR, 0, 1),
@@ -118,7 +132,7 @@ _ALL = (*_FIXED, *_BY_WEEKDAY, *_BY_EASTER, *_LUNAR)
 def _pattern(names: Iterable[str]) -> str:
     """A regular expression for the mode ``re.VERBOSE``; apostrophes may be missing."""
     longest_first = sorted(names, key=len, reverse=True)
-    return "|".join(name.replace("'", "['’]?").replace(" ", r"\ ") for name in longest_first)
+    return "|".join(name.replace(".", r"\.").replace("'", "['’]?").replace(" ", r"\ ") for name in longest_first)
 
 
 ENGLISH_NAMES = tuple(name for name in _ALL if name.isascii() and name not in _OTHERS)

@@ -55,7 +55,7 @@ _SPAN = re.compile(
 )
 _may_name_day = re.compile("[a-zA-Z\u00c0-\u04ff\uac00-\ud7af]|一昨日|先[週月]").search
 """Whether a text can be in one of the languages. Chinese text without foreign words is not."""
-_MONTHS = {language: _LANGUAGES[language][2].split("|") for language in ("de", "fr")}
+_MONTHS = {language: _LANGUAGES[language][2].split("|") for language in ("de", "fr", "es", "it", "pt")}
 _WEEKDAYS = {
     "de": ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
     "fr": ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
@@ -77,6 +77,18 @@ _CALENDAR = {
         )(?:\ (?P<year>\d{{4}})|(?P<last>\ derni(?:er|ère)))?\b""",
         re.IGNORECASE | re.VERBOSE,
     ),
+    **{
+        language: re.compile(
+            rf"""\b(?P<which>{before})\ (?P<month>{"|".join(_MONTHS[language])})
+            (?P<weekday>(?!))?(?P<season>(?!))?(?:\ (?:{of}\ )?(?P<year>\d{{4}}))?\b""",
+            re.IGNORECASE | re.VERBOSE,
+        )
+        for language, before, of in (
+            ("es", "en|desde|durante", "de"),
+            ("it", "a|in|nel|dal|durante", "del"),
+            ("pt", "em|desde|durante", "de"),
+        )
+    },
 }
 """Months, weekdays and seasons, which Millpond understands without ``dateparser``."""
 _RELATIVE = re.compile(

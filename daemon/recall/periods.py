@@ -27,7 +27,7 @@ _between = re.compile(rf"\b(?:between|zwischen|entre)\s+{_THE}$|在\s*$", re.IGN
 _between_behind = re.compile(r"\s*(?:之间|期间|中间)").match
 _but = re.compile(r"\s*[,，]?\s*(?:and|but|und|aber|et|mais|但是?|[而并]?且|和)?\s*", re.IGNORECASE).fullmatch
 _open_before = re.compile(
-    rf"""\b(?:(?P<since>since|seit|depuis)|(?P<after>{AFTER}|nach|après)|(?P<before>{BEFORE}|vor|avant)
+    rf"""\b(?:(?P<since>since|seit|depuis|desde|dal)|(?P<after>{AFTER}|nach|après)|(?P<before>{BEFORE}|vor|avant)
     |(?P<until>until|till|by|up\ to|through|bis|jusqu'en|jusqu'au))\s+{_THE}$""",
     re.IGNORECASE | re.VERBOSE,
 ).search

@@ -105,7 +105,7 @@ _terms_of = _cached.__getitem__
 def folded(text: str) -> str:
     """``text`` without differences of width, accents, invisible characters and traditional characters."""
     if text.isascii():
-        return text
+        return text.replace("\0", "")
     plain = unicodedata.normalize("NFKC", text).translate(_AS_TYPED)
     if _may_be_accented(plain) and _ACCENTS.search(apart := unicodedata.normalize("NFD", plain)):
         plain = unicodedata.normalize("NFC", _ACCENTS.sub("", apart))

@@ -6,6 +6,7 @@ from zoneinfo import ZoneInfo
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from daemon.recall import date_spans
 from daemon.recall.chinese_dates import number_of
 from daemon.recall.date_spans import DAY
 from daemon.recall.dates import SPANS_MAX, dates_in, spans_in
@@ -419,13 +420,31 @@ def test_a_day_with_words_beside_it(day: dt.date, written: str, form: tuple[str,
         ("le week-end avant le 10 avril", "2026-04-04", "2026-04-05"), ("cette semaine", "2026-11-16", "2026-11-22"),
         ("on a Monday in March 2025", "2025-03-01", "2025-03-31"), ("三月的一个周末", "2026-03-01", "2026-03-31"),
         ("2025年3月的星期一", "2025-03-01", "2025-03-31"), ("in the last week of May", "2026-05-25", "2026-05-31"),
-        ("during the last month of 2025", "2025-12-01", "2025-12-31"),
+        ("during the last month of 2025", "2025-12-01", "2025-12-31"), ("on NYE 2024", "2024-12-31", "2024-12-31"),
+        ("at xmas", "2025-12-24", "2025-12-26"), ("on Cyber Monday", "2025-12-01", "2025-12-01"),
+        ("St Patrick's Day 2025", "2025-03-17", "2025-03-17"), ("MLK Day 2025", "2025-01-20", "2025-01-20"),
+        ("on CNY 2025", "2025-01-28", "2025-02-05"), ("¿Qué comí en marzo?", "2026-03-01", "2026-03-31"),
+        ("desde marzo de 2025", "2025-03-01", "2026-11-22"), ("dal marzo 2025", "2025-03-01", "2026-11-22"),
     ],
 )  # fmt: skip
 def test_periods(said: str, first: str, last: str) -> None:
     (span,) = spans_in(said, NOW)
 
     assert (span.first.isoformat(), span.last.isoformat()) == (first, last)
+
+
+ROMANCE_MONTHS = {
+    "en {} de {}": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "em {} de {}": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "nel {} {}": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+}
+
+
+@given(st.integers(1, 12), st.integers(2015, 2025), st.sampled_from(sorted(ROMANCE_MONTHS)))
+def test_a_month_of_a_year_is_that_month_in_spanish_portuguese_and_italian(number: int, year: int, form: str) -> None:
+    (span,) = spans_in(form.format(ROMANCE_MONTHS[form].split()[number - 1], year), NOW)
+
+    assert (span.first, span.last) == date_spans.month(year, number)
 
 
 def _days(form: str, number: int, year: int, other: int = 1) -> tuple[dt.date, dt.date]:

@@ -82,6 +82,7 @@ def test_folding_twice_is_folding_once(text: str) -> None:
 
 
 @given(st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]), TEXTS)
+@example(form="NFKC", text="ＣＡＦＥ\x00Ann")
 def test_how_letters_are_made_does_not_count(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> None:
     assert terms(unicodedata.normalize(form, text)) == terms(text)
 
