@@ -252,7 +252,10 @@ class Threads:
             self._limiters = CapacityLimiter(self._most), CapacityLimiter(math.inf)
         places, no_limit = self._limiters
         job = _Job(work, args, places)
-        await places.acquire_on_behalf_of(job)
+        try:
+            places.acquire_on_behalf_of_nowait(job)
+        except anyio.WouldBlock:
+            await places.acquire_on_behalf_of(job)
         try:
             return await to_thread.run_sync(job, abandon_on_cancel=True, limiter=no_limit)
         finally:

@@ -79,7 +79,7 @@ class Bus:
             self._client, revive=self.revive, patience_s=PATIENCE_S
         )
         self._blocking = PipelineConnection(self._client, shaped=False)
-        self._blocked = anyio.Lock()
+        self._blocked = anyio.Lock(fast_acquire=True)
         self._changes: dict[str, PartitionChanges] = {}
         self._tasks: TaskGroup | None = None
         self._together = ScriptBatch(self.run)

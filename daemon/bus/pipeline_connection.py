@@ -1,6 +1,5 @@
 """A separate connection for pipelines, because taking a connection from a pool costs as much as ten commands."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -254,15 +253,21 @@ async def answers_elsewhere(client: Client) -> bool:
     return True
 
 
+def takes(connection: Any, data: bytes) -> bool:
+    """Send ``data``; whether the system has taken all of it, so that there is nothing to wait for."""
+    writer = connection._writer  # noqa: SLF001 - the library's own method may wait
+    writer.write(data)
+    return not writer.transport.get_write_buffer_size()
+
+
 async def answer_to(client: Client, connection: Any, name: Part) -> Any:
     """The next answer on a connection, converted to the form of this command, if it has one.
 
     A command that was refused is answered by its exception. A cancellation loses no data.
     """
-    try:
-        # The library's own time-out, one a reply, costs as much as the rest of reading it.
-        reply = await connection.read_response(timeout=math.inf, disconnect_on_error=False)
-    except redis_errors.ResponseError as error:
-        return error
+    # What the library does around its parser, such as time-outs, costs more than the rest of reading an answer.
+    reply = await connection._parser.read_response()  # noqa: SLF001
+    if isinstance(reply, redis_errors.ResponseError):
+        return reply
     shaped = client.response_callbacks.get(name)
     return shaped(reply) if shaped else reply

@@ -26,6 +26,7 @@ from daemon.bus.pipeline_connection import (
     is_current,
     reads_of,
     silent_s,
+    takes,
 )
 from daemon.concurrency import SharedTimeout
 
@@ -100,18 +101,25 @@ class StreamingConnection(Generic[_C]):
         self._sent.extend(calls)
         if self._unwatched is not None and not self._unwatched.done():
             self._unwatched.set_result(None)
-        connection = self._connection
+        connection, data = self._connection, b"".join(call.packed for call in calls)
         try:
-            with self._limit() as sending:
-                self._scopes["send"] = sending
-                if connection is None:
-                    connection = self._connection = await connected(self._client)
-                if self._idle is not None and not self._idle.done():
-                    self._idle.set_result(None)
-                await connection.send_packed_command(b"".join(call.packed for call in calls), check_health=False)
-            self._limit.late(sending)
+            # A limit for every sending would cost as much as the sending, which has to wait only seldom.
+            if connection is None or not takes(connection, data):
+                with self._limit() as sending:
+                    self._scopes["send"] = sending
+                    if connection is None:
+                        connection = self._connection = await connected(self._client)
+                        takes(connection, data)
+                    self._wake_reader()
+                    await connection.send_packed_command(b"", check_health=False)  # waits for what is not taken yet
+                self._limit.late(sending)
+            self._wake_reader()
         except AWAY as error:
             await self._lose(connection, error)
+
+    def _wake_reader(self) -> None:
+        if self._idle is not None and not self._idle.done():
+            self._idle.set_result(None)
 
     async def run(self) -> None:
         """Read answers, for ever."""

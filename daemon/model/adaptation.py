@@ -94,8 +94,11 @@ def _marked(message: bytes) -> bytes:
     return _encode({**fields, "content": [*parts[:-1], {**parts[-1], "cache_control": {"type": "ephemeral"}}]})
 
 
-MARK = b',"_own":'
-"""Begins the last field of a message, which holds what its model alone understands; no server sees it."""
+MARK = b',\n"_own":'
+"""Begins the last field of a message, which holds what its model alone understands; no server sees it.
+
+No other message has a line break, and one byte is found in half a megabyte ten times sooner than several.
+"""
 
 _CALLS = b'"tool_calls"'
 _RESULT = b'{"role":"tool"'
@@ -219,7 +222,7 @@ def adapted(
     if not current:
         turn = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].startswith(_USER)), 0)
     first = {"turn": turn, "window": 0, "none": len(messages)}[form.own]
-    if tools and form == MessageForm(own=form.own) and MARK not in b",".join(messages):
+    if tools and form == MessageForm(own=form.own) and b"\n" not in b",".join(messages):
         return list(messages)
     as_is = MessageForm(own=form.own) == replace(form, pictures=True, system="system", alternate=False) and tools
     told: set[str] = set()

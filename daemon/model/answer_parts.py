@@ -5,7 +5,6 @@ Servers that call themselves compatible differ in small ways; what was met is ha
 
 import uuid
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from typing import Literal, cast
 
 import msgspec
@@ -74,13 +73,14 @@ class Payload(msgspec.Struct):
         """The error that it reports, in whatever field; None: it reports none."""
         if self.error or self.kind == "error":
             return self.error or {"message": self.message or self.detail or self.msg, "code": self.code}
-        given = self.base_resp
-        result = cast("dict[str, object]", given) if isinstance(given, dict) else {}
-        if result.get("status_code"):
-            return {"message": result.get("status_msg"), "code": result["status_code"]}
-        said = self.message or self.detail or self.msg
-        if self.choices is None and not self.usage and said and str(self.code) not in ("0", "200"):
-            return {"message": said, "code": self.code}
+        if isinstance(given := self.base_resp, dict):
+            result = cast("dict[str, object]", given)
+            if result.get("status_code"):
+                return {"message": result.get("status_msg"), "code": result["status_code"]}
+        if self.choices is None and not self.usage:
+            said = self.message or self.detail or self.msg
+            if said and str(self.code) not in ("0", "200"):
+                return {"message": said, "code": self.code}
         return None
 
 
@@ -136,7 +136,10 @@ class AnswerParts:
         said = self._decoded(payload)
         if failure := said.failure:
             raise reported(failure, self._endpoint)
-        choice = next((choice for choice in said.choices or () if choice is not None), None)
+        choice = None
+        for choice in said.choices or ():
+            if choice is not None:
+                break
         if usage := said.usage or (choice and choice.usage):
             self._usage = usage_in(usage) or self._usage
         self._version = said.model if said.model and isinstance(said.model, str) else self._version
@@ -239,9 +242,10 @@ class AnswerParts:
         return said
 
     def _read_payload(self, payload: bytes) -> Payload:
-        with suppress(*UNREADABLE):
+        try:
             return _payloads.decode(payload) if self._read is None else self._read(msgspec.json.decode(payload))
-        decoded = event_stream.decoded(payload)
+        except UNREADABLE:
+            decoded = event_stream.decoded(payload)
         fields: object = decoded
         if isinstance(decoded, list) and decoded:  # Gemini's errors
             fields = cast("list[object]", decoded)[0]
@@ -253,7 +257,8 @@ class AnswerParts:
         return InvalidAnswer(f"{self._endpoint} sent an answer that cannot be parsed ({_shape(payload)})")
 
     def _choice(self, choice: AnswerChoice) -> None:
-        self._finish = str(choice.finish_reason or self._finish).lower()
+        if choice.finish_reason:
+            self._finish = str(choice.finish_reason).lower()
         given = choice.delta or (None if self._has_deltas else choice.message)
         self._has_deltas = self._has_deltas or bool(choice.delta)
         fields = cast("dict[str, object]", given) if isinstance(given, dict) else {}

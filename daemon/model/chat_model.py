@@ -26,8 +26,11 @@ class CallSlots:
         Raises:
             TimeoutError: none came free until ``deadline``, by the event loop's clock.
         """
-        with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
-            await self._semaphore.acquire()
+        try:
+            self._semaphore.acquire_nowait()
+        except anyio.WouldBlock:
+            with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
+                await self._semaphore.acquire()
 
     def give(self) -> None:
         """Give a place back, from whatever task."""

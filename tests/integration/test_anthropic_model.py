@@ -25,7 +25,7 @@ from daemon.errors import (
     RateLimited,
     SetupFault,
 )
-from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, connect
+from daemon.model import Answer, CutOff, OnlyThought, Request, TextChunk, connect, with_own
 from daemon.model.dialect import changes, dialect_of, known_of, server_of
 from daemon.process import Process
 from daemon.wording import text as sentence
@@ -300,7 +300,7 @@ async def test_one_refusal_teaches_the_dialect(refused: str, holds: Any, learnt:
 
     async with asking(choosing(refused, holds)) as (model, server):
         own = answer.own.replace(first.base_url.split("//")[1].encode(), server.base_url.split("//")[1].encode())
-        history = [user, said[:-1] + b',"_own":' + own + b"}", result]
+        history = [user, with_own(said, own), result]
         for _ in range(2):
             asked = {"messages": history, "current": 3, "tools": (TOOL,), "force_tool": "time"}
             await answer_of(model, **asked, max_completion_tokens=8_192)

@@ -166,6 +166,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[Connection]:
 
     monkeypatch.setattr(daemon.bus.streaming_connection, "connected", connected)
     monkeypatch.setattr(daemon.bus.streaming_connection, "answer_to", answer_to)
+    monkeypatch.setattr(daemon.bus.streaming_connection, "takes", lambda _connection, _data: False)
     return found
 
 

@@ -81,6 +81,12 @@ MUTANTS = (
         "workers/agent/prompt/history_messages.py",
         "unit/test_context.py",
         (
+            "Turns that are taken many at once fit as a whole.",
+            "if found is None or found.tokens > room:",
+            "if found is None:",
+            "test_turns_that_are_taken_many_at_once_are_shown_as_one_by_one",
+        ),
+        (
             "The first call of a turn is its first iteration.",
             "return 1 + sum(",
             "return sum(",

@@ -266,6 +266,29 @@ def test_a_history_that_was_kept_from_turn_to_turn_is_shown_as_one_that_was_read
     assert prompt(limits, scene(kept), current) == prompt(limits, scene(history), current)
 
 
+@given(
+    st.lists(st.sampled_from(["plain"] * 60 + ["looked", "own"]), min_size=60, max_size=150),
+    st.integers(500, 6_000),
+    st.booleans(),
+)
+@settings(max_examples=30)
+def test_turns_that_are_taken_many_at_once_are_shown_as_one_by_one(kinds: list[str], budget: int, own: bool) -> None:
+    history = list[LogEntry]()
+    for kind in kinds:
+        turn = len(history)
+        said = (
+            replace(answer(turn, "hi"), own=msgspec.Raw(b"{}"), own_tokens=9) if kind == "own" else answer(turn, "hi")
+        )
+        looked = [calls(turn, "a"), result(turn, "a", "it")] if kind == "looked" else []
+        history += [user(turn, "hello"), *looked, said]
+    half = next((at for at in range(len(history) // 2, len(history)) if history[at].turn == at), 0)
+    limits, current = replace(rules(budget), own_of_all=own), [user(len(history), "now?")]
+    kept = History(history[half:], begun=History(history[:half]))
+
+    assert prompt(limits, scene(kept), current) == prompt(limits, scene(history), current)
+    assert kept.runs == History(history).runs
+
+
 def test_the_runtime_context_is_the_first_part_of_the_current_message_alone() -> None:
     history = [user(0, "hello"), answer(0, "hi")]
 

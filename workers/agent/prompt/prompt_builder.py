@@ -129,7 +129,7 @@ def _built(rules: Rules, scene: Scene, current: Sequence[LogEntry], *, old: int,
         current_tokens=current_tokens,
         current=len(newest),
         head=1 + len(head) if head else 0,
-        history_turns=len(turns),
+        history_turns=sum(turn.turns for turn in turns),
         cut_before=old,
         overflows=overflows or not scene.whole,
         fits=not squeezes,
@@ -176,7 +176,7 @@ def _newest(rules: Rules, scene: Scene, *, old: int, room: int, call: int) -> tu
     allowed = history_room(room, rules.context_budget_tokens, iteration=call)
     kept: list[ShownTurn] = []
     tokens = 0
-    for turn in rules.view.turns(scene.history, old=old, names=scene.names, own=rules.own_of_all):
+    for turn in rules.view.turns(scene.history, old=old, names=scene.names, own=rules.own_of_all, room=allowed):
         tokens += turn.tokens
         if tokens > room:
             break
