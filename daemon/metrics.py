@@ -42,8 +42,8 @@ CLAIMS = Counter(
 )
 TOKENS = Counter(
     "millpond_tokens_total",
-    "Tokens used by model calls, by direction (in includes cached tokens; cacheable is the input of calls whose "
-    "provider reports cached tokens)",
+    "Tokens used by model calls. The direction in includes cached tokens. The direction cacheable is the input of "
+    "calls whose provider reports cached tokens.",
     ["model", "direction"],
 )
 CALLS = Counter("millpond_model_calls_total", "Model calls that returned an answer", ["model"])

@@ -1,4 +1,4 @@
-"""Connects a bot with Discord, over Discord's REST API and gateway.
+"""Connects a bot to Discord's REST API and gateway.
 
 Public: ``connect`` creates the ``DiscordChannel`` of a configuration.
 Begin with ``channel``, the adapter. ``gateway`` receives events, ``message_sender`` sends, ``discord_events``

@@ -1,4 +1,4 @@
-"""Connects an app with Feishu or Lark, over the platform's API, and a long-lived connection or HTTP events.
+"""Connects an app to Feishu's or Lark's API, and receives events through a long-lived connection or over HTTP.
 
 Public: ``connect`` creates the ``FeishuChannel`` of a configuration.
 Begin with ``channel``, the adapter. ``long_connection`` and ``events_endpoint`` receive events, ``message_sender``

@@ -1,4 +1,4 @@
-"""Connects bots with Telegram over Telegram's Bot API, by polling or a webhook.
+"""Connects bots to Telegram's Bot API, and receives updates by polling or through a webhook.
 
 Public: ``connect`` creates the ``TelegramChannel`` of a configuration.
 Begin with ``channel``, the adapter. ``polling`` and ``webhook`` receive updates, ``message_sender`` sends, ``updates``

@@ -125,7 +125,7 @@ async def _queues(process: Process) -> bytes:
     ).set(parked)
     lag = Gauge(
         "millpond_consolidation_lag_seconds",
-        "Time by which the most overdue summary of a conversation is late",
+        "Delay of the most overdue summary of a conversation, in seconds",
         registry=registry,
     )
     lag.set(await overdue_s(bus))
