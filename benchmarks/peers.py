@@ -78,12 +78,13 @@ def _engines() -> list[Result]:
 
 
 async def _each_engine(folder: Path, millpond: Sequence[float]) -> list[Result]:
+    # Before the server starts, which stops when nobody uses it for a while.
+    pythons = {name: _environment(name, packages) for name, packages in ENGINES.items()}
     server = await EmbeddedServer(folder).ensure()
     url = f"redis://:{server.password.reveal()}@127.0.0.1:{server.port}/0"
     results: list[Result] = []
     for name, packages in ENGINES.items():
-        python = _environment(name, packages)
-        rates = [_run(python, "peer_engines.py", [name, url, str(MESSAGES)], {}) for _ in range(ROUNDS)]
+        rates = [_run(pythons[name], "peer_engines.py", [name, url, str(MESSAGES)], {}) for _ in range(ROUNDS)]
         results.append(
             Result(
                 name=f"engine beside {name}",
