@@ -1,5 +1,9 @@
-"""The start of a process: ``millpond run`` to the first accepted message, an agent worker to its first model call."""
+"""The start of a process: ``millpond run`` to the first accepted message, an agent worker to its first model call.
 
+Also whole commands that ask the server.
+"""
+
+import os
 import resource
 import statistics
 import subprocess
@@ -30,7 +34,7 @@ def measure() -> list[Result]:
     """Start with an empty data directory each time: interpreter, imports, embedded server, API, one message."""
     runs, floor = list[tuple[float, float]](), list[tuple[float, float]]()
     for _ in range(RUNS):
-        floor.append(_spent(LIBRARIES))
+        floor.append(_spent("-c", LIBRARIES))
         with data_dir() as folder, running(folder, **WORDS) as daemon:
             daemon.post("first", "hello")
             runs.append((time.perf_counter() - daemon.started, daemon.cpu_s()))
@@ -40,13 +44,14 @@ def measure() -> list[Result]:
         _result("run to first accepted message", seconds, floor_s, limit=1.8),
         _result("run to first accepted message, CPU", cpu, floor_cpu, limit=1.8),
         _worker(),
+        *_commands(),
     ]
 
 
 def _worker() -> Result:
     cpu, floor = list[float](), list[float]()
     for _ in range(RUNS):
-        floor.append(_spent(WORKER_LIBRARIES)[1])
+        floor.append(_spent("-c", WORKER_LIBRARIES)[1])
         with data_dir() as folder:
             cpu.append(anyio.run(_first_call, folder))
     return _result("agent worker to its first model call, CPU", cpu[1:], floor[1:], limit=2.0)
@@ -75,6 +80,25 @@ async def _first_call(folder: Path) -> float:
     return spent[0]
 
 
+def _commands() -> list[Result]:
+    """Of a server that runs, as of a daemon at work."""
+    floor = [_spent("-c", "import redis.asyncio, click")[1] for _ in range(RUNS)]
+    with data_dir() as folder, running(folder, **WORDS) as daemon:
+        daemon.post("first", "hello")
+        asked = {"MILLPOND_DATA_DIR": str(folder)}
+        return [
+            Result(
+                name=f"millpond {' '.join(words)}, CPU",
+                unit="s",
+                values=tuple(_spent("-m", "millpond", *words, **asked)[1] for _ in range(RUNS)),
+                floor=statistics.median(floor),
+                floor_is="python importing redis.asyncio and click",
+                limit=0.35,
+            )
+            for words in (("queue", "list"), ("session", "list"), ("worker", "list"))
+        ]
+
+
 def _result(name: str, values: Sequence[float], floor: Sequence[float], *, limit: float) -> Result:
     return Result(
         name=name,
@@ -87,10 +111,11 @@ def _result(name: str, values: Sequence[float], floor: Sequence[float], *, limit
     )
 
 
-def _spent(imports: str) -> tuple[float, float]:
-    """Seconds on the clock and of CPU of a process that imports, and does nothing else."""
+def _spent(*arguments: str, **more: str) -> tuple[float, float]:
+    """Seconds on the clock and of CPU of a Python process; ``more`` is added to its environment."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([sys.executable, "-c", imports], check=True)
+    command = [sys.executable, *arguments]
+    subprocess.run(command, check=True, env={**os.environ, **more}, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return time.perf_counter() - began, cpu

@@ -30,6 +30,7 @@ import anyio
 
 import millpond
 from daemon import tokens
+from daemon.cli.root_command import COMMANDS
 from daemon.recall.vectors import embedder_choice
 from tests.limits import HANG_S
 from tests.wall_clock import loaded
@@ -49,6 +50,7 @@ IMPORTED = (
     ),
     *("channels.terminal.screen", "channels.terminal.service", "workers.agent.service", "daemon.recall.qmd"),
     *("workers.consolidation.service", "daemon.setup.interview", "dateparser.date", "numpy", "tokenizers"),
+    *(f"daemon.cli.{place.partition(':')[0]}" for place in COMMANDS.values()),
 )
 """Imports of most commands; none of them starts a thread or opens anything."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from daemon.cli.command_setup import loaded, with_bus
+from daemon.cli.command_setup import LazyGroup, loaded, with_bus
 from daemon.cli.output.output_file import edited_draft, text_of
 from daemon.cli.output.table_output import print_json, say, table, tell
 from daemon.cli.session_command import key_of, unknown
@@ -34,7 +34,15 @@ class NamedMemory:
     scope: str
 
 
-@click.group()
+MORE = {
+    "audit": "memory_search_command:audit_memory",
+    "forget": "forget_command:forget_memory",
+    "search": "memory_search_command:search_memory",
+}
+"""Commands of the group that have modules of their own."""
+
+
+@click.group(cls=LazyGroup, lazy=MORE)
 def memory() -> None:
     """Show and change the bots' memories.
 

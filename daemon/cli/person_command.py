@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from daemon.cli.command_setup import with_bus, with_process
+from daemon.cli.command_setup import LazyGroup, with_bus, with_process
 from daemon.cli.memory_command import author
 from daemon.cli.output.table_output import print_json, say, table, tell
 from daemon.errors import InboundError, JobRefused
@@ -24,7 +24,7 @@ WITHIN_S = 900.0
 _T = TypeVar("_T")
 
 
-@click.group()
+@click.group(cls=LazyGroup, lazy={"forget": "forget_command:forget_person"})
 def person() -> None:
     """Manage the people whom bots remember.
 

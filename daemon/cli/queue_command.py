@@ -211,6 +211,10 @@ def queue() -> None:
     """Show the queues."""
 
 
+queue.add_command(dead)
+queue.add_command(jobs)
+
+
 @queue.command("list")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context

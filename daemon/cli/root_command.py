@@ -9,12 +9,36 @@ from typing import Any
 
 import click
 
-from daemon.cli.command_setup import FAILED, INTERRUPTED, code_of, leaves, translated
+from daemon.cli.command_setup import FAILED, INTERRUPTED, LazyGroup, code_of, leaves, translated
 from daemon.errors import MillpondError
 from daemon.printable import printable
 from daemon.version import __version__
 
 HELP = {"-h", "--help"}
+
+COMMANDS = {
+    "init": "init_command:init",
+    "run": "run_command:run",
+    "page": "page_command:page",
+    "chat": "chat_command:chat",
+    "send": "chat_command:send",
+    "session": "session_command:session",
+    "memory": "memory_command:memory",
+    "channel": "channel_command:channel",
+    "person": "person_command:person",
+    "reminder": "reminder_command:reminder",
+    "transcript": "transcript_command:transcript",
+    "trace": "trace_command:trace",
+    "queue": "queue_command:queue",
+    "worker": "usage_command:worker",
+    "usage": "usage_command:usage",
+    "data": "data_command:data",
+    "config": "config_command:config",
+    "redis-cli": "redis_command:redis_cli",
+    "redis-acl": "redis_command:redis_acl",
+    "doctor": "doctor.doctor_command:doctor",
+    "version": "usage_command:version",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +49,7 @@ class Options:
     """The configuration file that was named; None: the usual places."""
 
 
-class Root(click.Group):
+class Root(LazyGroup):
     """A group of commands that prints errors as ``millpond: <error and remedy>`` and exits with a code."""
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -63,7 +87,7 @@ def _told(found: Sequence[BaseException], error: Exception) -> int:
     return codes[0] or FAILED
 
 
-@click.group(cls=Root, context_settings={"help_option_names": sorted(HELP)})
+@click.group(cls=Root, lazy=COMMANDS, context_settings={"help_option_names": sorted(HELP)})
 @click.option(
     "--config",
     "config_path",

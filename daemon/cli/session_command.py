@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from daemon.cli.command_setup import loaded, with_bus, with_process
+from daemon.cli.command_setup import LazyGroup, loaded, with_bus, with_process
 from daemon.cli.output.session_view import SessionView, print_shown, shown
 from daemon.cli.output.table_output import print_json, say, table, tell
 from daemon.errors import InboundError
@@ -73,7 +73,15 @@ NEAREST_AMONG = 10_000
 """Newest sessions among which the name that was meant is looked for."""
 
 
-@click.group("session")
+MORE = {
+    "export": "export_command:export",
+    "forget": "forget_command:forget_session",
+    "generate": "generate_command:generate",
+}
+"""Commands of the group that have modules of their own."""
+
+
+@click.group("session", cls=LazyGroup, lazy=MORE)
 def session() -> None:
     """Show and manage sessions."""
 
@@ -209,7 +217,7 @@ def _moment(at_ms: int) -> str:
 # ``millpond session rename``: gives a session a title.
 
 
-@click.command("rename")
+@session.command("rename")
 @click.argument("name", metavar="SESSION")
 @click.argument("title")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")

@@ -109,6 +109,8 @@ def place() -> Iterator[Place]:
     "imported, heavy",
     [
         ("daemon.cli", {"anyio", "msgspec", "redis", "structlog", "prompt_toolkit", "rich", "openai", "starlette"}),
+        ("daemon.cli", {"daemon.cli.run_command"}),
+        ("daemon.overview", {"daemon.model", "openai", "httpx2"}),
         (
             "channels.terminal.service, channels.terminal.send_message",
             {"prompt_toolkit", "rich.markdown", "markdown_it"},
