@@ -10,11 +10,12 @@ import pytest
 
 from channels.base import Channel
 from channels.discord import connect
+from channels.testing.channel_contract import ChannelContract
+from channels.testing.contract_steps import OPUS, a_file, a_part, receiving
+from channels.testing.lab import RETRY_AFTER_S, Fault, Feature, Heard, Lab, Said, Shown
 from daemon.config import Config, DiscordConfig, Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Heard, Lab, Said, Shown
-from tests.contract.suite import OPUS, ChannelContract, a_file, a_part, receiving
 from tests.fakes.discord import Call, Chat, Cut, FakeDiscord, Hang, Page, Person, Refuse
 from tests.fakes.discord.world import File
 from tests.limits import HANG_S

@@ -10,12 +10,12 @@ from msgspec.structs import replace as replaced
 
 from channels.base import Channel
 from channels.feishu import connect
+from channels.testing.channel_contract import ChannelContract
+from channels.testing.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from daemon.clock import SystemClock
 from daemon.config import AccessConfig, Config, FeishuConfig, FeishuEventsConfig, Secret
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
-from tests.contract.suite import ChannelContract
 from tests.fakes.feishu import Chat, Cut, FakeFeishu, Hang, Message, Page, Person, Refuse
 from tests.fakes.feishu import Fault as Wrong
 from tests.fakes.platform import Call

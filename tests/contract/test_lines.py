@@ -5,40 +5,27 @@ import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import anyio
 import msgspec
 import pytest
 
-from channels.base import Channel
-from channels.push import connect, serve
+from channels.push import serve
 from channels.push_checks import examine
-from daemon.config import AccessConfig, Config, PushConfig, RedisConfig, load
+from channels.testing.channel_contract import ChannelContract
+from channels.testing.lab import Said
+from daemon.config import AccessConfig, RedisConfig
 from daemon.process import Process
-from daemon.sessionkey import SessionKey
 from daemon.testing import ScriptedModel
-from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
-from tests.contract.suite import ChannelContract
-from tests.fakes.lines import KEY, Answered, Dropped, LinesServer, Request
+from tests.contract.lines_lab import CHANNEL, NAME, LinesLab, configured, lines_lab
+from tests.fakes.lines import KEY
 from tests.limits import HANG_S
 from workers.agent.service import serve as serve_agents
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "channels-example.md"
-NAME = "harbour"
-
-FAULTS = {
-    Fault.TOO_MANY: Answered(f'{{"later_s": {RETRY_AFTER_S}}}'.encode()),
-    Fault.SERVER_ERROR: Answered(b'{"later_s": 0}'),
-    Fault.REJECTED: Answered(b'{"never": "you are blocked"}'),
-    Fault.CUT_BEFORE: Dropped(done=False),
-    Fault.CUT_AFTER: Dropped(done=True),
-    Fault.HANG: Dropped(done=True, hangs=True),
-}
 
 
 def blocks() -> dict[str, str]:
@@ -72,117 +59,13 @@ def install(site: Path, files: dict[str, str]) -> None:
             (site / file).write_text(content, encoding="utf-8")
 
 
-def configured(folder: Path, port: int, *, key: str = KEY) -> Config:
-    (folder / "key").write_text(key)
-    (folder / "key").chmod(0o600)
-    text = blocks()["millpond.toml"].replace("port = 7070", f"port = {port}").replace("~/.secrets/lines", "key")
-    file = folder / "millpond.toml"
-    file.write_text(f'data_dir = "{folder}"\n{text}')
-    return load(file, environ={}).config
-
-
-class LinesLab(Lab):
-    missing = frozenset(
-        {
-            *(Feature.ALBUMS, Feature.BUTTONS, Feature.THREADS, Feature.DELETING),
-            *(Feature.REACTING, Feature.FINDING, Feature.LOOKING_BACK),
-            *(Feature.LENDING, Feature.VOICES),
-        }
-    )
-    impossible = frozenset({Fault.PAGE, Fault.STALL})
-
-    def __init__(self, process: Process, folder: Path) -> None:
-        super().__init__()
-        self.chat = SessionKey(channel=NAME, chat="ann")
-        self.group = SessionKey(channel=NAME, chat="#tides")
-        self._process = process
-        self._folder = folder
-        self._numbers = 0
-        self.server = LinesServer(self._decide)
-        self.serving = anyio.CancelScope()
-
-    async def serve(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
-        with self.serving:
-            await self.server.serve(task_status=task_status)
-
-    def again(self) -> AbstractAsyncContextManager[Channel]:
-        config = configured(self._folder, self.server.port)
-        channel: Any = config.channels[NAME]
-        assert isinstance(channel, PushConfig)
-        self.workspace = self._folder / "bots" / "pond"
-        return connect(replace(self._process, config=config), NAME, channel)
-
-    def a_chat(self, number: int) -> str:
-        return f"chat-{number}"
-
-    def shown(self, chat: SessionKey) -> list[Shown]:
-        return [
-            Shown(
-                id=number,
-                text=message["text"],
-                files=(message["file"]["name"],) if "file" in message else (),
-                reply_to=message["answers"],
-            )
-            for number, message in self.server.messages.items()
-            if message["chat"] == chat.chat
-        ]
-
-    def typings(self, chat: SessionKey) -> int:
-        return sum(act["do"] == "writing" and act["chat"] == chat.chat for act in self.server.acts)
-
-    def reaction(self, chat: SessionKey, message_id: str) -> str:
-        signs = [act["sign"] for act in self.server.acts if act["do"] == "mark" and act["id"] == message_id]
-        return signs[-1] if signs else ""
-
-    async def say(self, said: Said) -> str:
-        self._numbers += 1
-        number = said.edits or f"p{self._numbers}"
-        chat = said.chat or self.chat.chat
-        group = chat == self.group.chat
-        message: Request = {"id": number, "chat": chat, "who": said.sender, "bot": said.is_bot, "group": group}
-        message["text"] = f"@pond {said.text}" if group and said.mentioned else said.text
-        message["instead"], message["answers"] = bool(said.edits), said.answers
-        message["answers_you"] = said.answers in self.server.messages
-        if said.file is not None:
-            self.server.files[number] = said.file
-            message["file"] = {"id": number, "name": "file", "bytes": len(said.file)}
-        self.server.say(message)
-        return number
-
-    async def say_nonsense(self) -> None:
-        for nonsense in ({"id": 7}, {"chat": "x"}, {"id": "1", "chat": [], "who": {}}):
-            self.server.say(nonsense)
-
-    async def settled(self) -> None:
-        with anyio.fail_after(HANG_S):
-            await self.server.until(lambda: not self.server.said)
-
-    def unsettled(self) -> bool:
-        return bool(self.server.said)
-
-    def lock_out(self) -> None:
-        self.server.key = "another"
-
-    async def shut_down(self) -> None:
-        self.serving.cancel()
-        await anyio.wait_all_tasks_blocked()
-
-    def _decide(self, request: Request) -> Answered | Dropped | None:
-        faults = self.update_faults if request["do"] == "listen" else self.faults
-        return FAULTS[faults.pop(0)] if faults else None
-
-
 @pytest.mark.usefixtures("installed")
 class TestLines(ChannelContract, missing=LinesLab.missing):
     @pytest.fixture
     async def lab(self, installed: Path, process: Process, tmp_path: Path) -> AsyncIterator[LinesLab]:
-        lab = LinesLab(process, tmp_path)
-        async with AsyncExitStack() as stack, anyio.create_task_group() as tg:
-            await tg.start(lab.serve)
-            lab.channel = await stack.enter_async_context(lab.again())
+        async with lines_lab(process, tmp_path) as lab:
             sys.modules["millpond_lines.adapter"].AWAY_PAUSE_S = 0.02
             yield lab
-            tg.cancel_scope.cancel()
 
 
 def millpond(folder: Path, site: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -197,6 +80,10 @@ def millpond(folder: Path, site: Path, *words: str) -> subprocess.CompletedProce
     ]
     path = os.pathsep.join([str(ROOT), str(site)])
     return subprocess.run(command, env={"PYTHONPATH": path}, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def test_its_configuration_is_the_one_that_the_page_shows() -> None:
+    assert CHANNEL.lstrip() == blocks()["millpond.toml"]
 
 
 def test_the_command_line_knows_it(installed: Path, tmp_path: Path) -> None:

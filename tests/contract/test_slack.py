@@ -11,12 +11,12 @@ from msgspec.structs import replace as replaced
 
 from channels.base import Channel
 from channels.slack import connect
+from channels.testing.channel_contract import ChannelContract
+from channels.testing.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from daemon.config import AccessConfig, Config, Secret, SlackConfig, SlackEventsConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
 from daemon.setup.platforms.slack_scopes import REACTION_SCOPE, SCOPES, manifest
-from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
-from tests.contract.suite import ChannelContract
 from tests.fakes.slack import Call, Cut, FakeSlack, Hang, Message, Page, Person, Refuse
 from tests.fakes.slack import Channel as Conversation
 from tests.fakes.slack import Fault as Wrong

@@ -10,11 +10,11 @@ import pytest
 from channels.base import Channel
 from channels.telegram.channel import connect
 from channels.telegram.updates import kinds_of
+from channels.testing.channel_contract import ChannelContract
+from channels.testing.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from daemon.config import Config, Secret, TelegramConfig
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
-from tests.contract.suite import ChannelContract
 from tests.fakes.telegram import Call, Chat, Cut, FakeTelegram, Hang, Page, Person, Refuse
 from tests.fakes.telegram import Fault as Wrong
 

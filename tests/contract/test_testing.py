@@ -10,12 +10,12 @@ import pytest
 
 from channels.arrival import Arrival, Sender, reacted
 from channels.testing import TestingChannel, connect
+from channels.testing.channel_contract import ChannelContract
+from channels.testing.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
 from daemon.config import TestingConfig
 from daemon.events import Attachment, ChatKind
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import RETRY_AFTER_S, Fault, Feature, Lab, Said, Shown
-from tests.contract.suite import ChannelContract
 from tests.fakes import sink as fakes
 from tests.fakes.sink import Post, Sink
 from tests.limits import HANG_S

@@ -10,6 +10,9 @@ import anyio
 import pytest
 
 from channels.base import Channel
+from channels.testing.channel_contract import ChannelContract
+from channels.testing.contract_steps import a_part, receiving
+from channels.testing.lab import Fault, Feature, Heard, Lab, Said, Shown
 from channels.webhook import connect
 from channels.webhook.webhook_receiver import ID, SIGNATURE, TIME, signed
 from daemon.clock import SystemClock
@@ -18,8 +21,6 @@ from daemon.errors import BusUnavailable, SendRejected
 from daemon.events import Attachment
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import Fault, Feature, Heard, Lab, Said, Shown
-from tests.contract.suite import ChannelContract, a_part, receiving
 from tests.contract.test_testing import FAULTS
 from tests.fakes import sink as fakes
 from tests.fakes.bridge import SECRET, Bridge

@@ -18,6 +18,7 @@ import anyio
 import pytest
 from structlog.testing import capture_logs
 
+from channels.testing.loop_clock import put_forward
 from daemon.bus import connection
 from daemon.config import BotConfig, Config, ConsolidationConfig, MemoryConfig, ModelConfig, QueueConfig
 from daemon.errors import ContextOverflow
@@ -29,7 +30,6 @@ from daemon.tokens import Tokenizer, load
 from tests.conftest import Lab, all_keys
 from tests.faults.test_long_life import MARK, tiles, whole_log
 from tests.limits import until
-from tests.loop_clock import put_forward
 from tests.memorylab import SCOPE, messages_of, saves
 from workers.agent.service import serve as serve_agent
 from workers.consolidation import Consolidator

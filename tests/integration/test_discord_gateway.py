@@ -17,13 +17,13 @@ from channels.discord import DiscordChannel, connect
 from channels.discord.api_types import SessionStarts, TooMany
 from channels.discord.identify_limit import IdentifyLimit
 from channels.discord.rate_limits import RateLimits, route_of
+from channels.testing.contract_steps import receiving
+from channels.testing.lab import Heard
 from daemon.config import AccessConfig, BotConfig, Config, DiscordConfig, Secret
 from daemon.errors import BusUnavailable, SendRefused, SendRejected
 from daemon.events import Choice
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import Heard
-from tests.contract.suite import receiving
 from tests.fakes.discord import Chat, FakeDiscord, Page, Person, Refuse, fake_discord
 from tests.limits import HANG_S
 

@@ -15,17 +15,17 @@ from channels.base import Finds
 from channels.feishu import FeishuChannel
 from channels.feishu.event_inlet import OUTDATED
 from channels.push_checks import examine
+from channels.testing.contract_steps import a_file, a_part, asked_of, receiving, said_before, say_in
+from channels.testing.lab import Heard, Said
+from channels.testing.loop_clock import put_forward
 from daemon.config import AccessConfig, BotConfig, Config, FeishuConfig, Secret
 from daemon.errors import BusUnavailable, ChannelError, SendRefused, SendRejected
 from daemon.events import Choice
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import Heard, Said
-from tests.contract.suite import a_file, a_part, asked_of, receiving, said_before, say_in
 from tests.contract.test_feishu import FeishuLab, a_lab
 from tests.fakes.feishu import Cut, Hang, Refuse
 from tests.limits import HANG_S, until
-from tests.loop_clock import put_forward
 from tests.tables import each_row
 
 

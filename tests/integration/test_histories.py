@@ -9,6 +9,7 @@ import anyio
 import msgspec
 import pytest
 
+from channels.testing.loop_clock import run_fast
 from daemon.events import LogEntry
 from daemon.forget.archive_removal import REPLACE
 from daemon.process import Process
@@ -17,7 +18,6 @@ from daemon.testing import ScriptedModel
 from tests.conftest import Lab
 from tests.integration.test_turns import Bot
 from tests.limits import until
-from tests.loop_clock import run_fast
 from workers.agent.prompt import history_loader
 from workers.agent.prompt.history_loader import KEPT_S, HistoryCache, PromptHistory
 from workers.agent.prompt.history_messages import History

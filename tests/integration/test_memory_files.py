@@ -18,6 +18,7 @@ from anyio import to_thread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from channels.testing.loop_clock import put_forward_when
 from daemon.archive import Archive
 from daemon.bus import Bus
 from daemon.durable import folder_below, folder_lock
@@ -28,7 +29,6 @@ from daemon.memory.memory_file import ListPosition, SideCar, read_side_car, writ
 from daemon.memory.memory_files import MemoryFiles, memory_folder
 from daemon.testing import FailingBus, ManualClock
 from tests.limits import HANG_S
-from tests.loop_clock import put_forward_when
 
 SCOPE = "pond:person:web:ann"
 FOLDER = "pond%3aperson%3aweb%3aann"

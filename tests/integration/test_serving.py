@@ -17,10 +17,10 @@ from structlog.testing import capture_logs
 
 from channels.http import address_of, http_server, listen, read_body, server_socket, serving
 from channels.http.server_socket import Peers
+from channels.testing.loop_clock import put_forward
 from daemon.errors import ConfigError
 from tests import weblab
 from tests.limits import HANG_S, until
-from tests.loop_clock import put_forward
 from tests.tables import each_row
 
 

@@ -11,12 +11,12 @@ from structlog.testing import capture_logs
 
 from channels.base import Part
 from channels.slack import SlackChannel, connect
+from channels.testing.lab import Heard
 from daemon.config import Config, Secret, SlackConfig
 from daemon.errors import ChannelError
 from daemon.events import Attachment, Inbound
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.lab import Heard
 from tests.fakes.slack import Channel, FakeSlack, Fault, Garbled, Page, Refuse, fake_slack
 
 NAME = "lake"

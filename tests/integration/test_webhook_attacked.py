@@ -10,12 +10,12 @@ from anyio.abc import SocketStream
 
 from channels.base import Channel
 from channels.http_post import ANSWER_MAX_BYTES, check
+from channels.testing.contract_steps import a_part
 from channels.webhook import connect
 from daemon.config import WebhookChannelConfig
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.process import Process
 from daemon.sessionkey import SessionKey
-from tests.contract.suite import a_part
 from tests.fakes.bridge import SECRET
 from tests.limits import HANG_S
 from tests.tables import each_row

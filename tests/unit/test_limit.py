@@ -6,9 +6,9 @@ import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
+from channels.testing.loop_clock import put_forward, run_fast
 from daemon.concurrency import SharedTimeout
 from tests.limits import HANG_S
-from tests.loop_clock import put_forward, run_fast
 
 SHORT_S = 20.0  # by the loop's clock, which ``fast`` puts forward
 

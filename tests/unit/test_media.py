@@ -3,8 +3,8 @@
 from channels.arrival import Sender
 from channels.media import file_kind, opus_s
 from channels.quoted_message import FILES_MAX, QUOTE_MAX_CHARS, brought, quote_of
+from channels.testing.contract_steps import OPUS
 from daemon.events import Attachment, Quote
-from tests.contract.suite import OPUS
 from tests.tables import each_row
 
 VOICE, PICTURE = Attachment(kind="voice", source="v"), Attachment(kind="image", name="a  b.png", source="p")

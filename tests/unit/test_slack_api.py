@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 
 from channels.slack.api import Api, connect
 from channels.slack.api_types import Answer, MissingScope, Rejected, TooMany, Unauthorized, Unreached, judged
+from channels.testing.loop_clock import put_forward, put_forward_when, run_fast
 from daemon.config.secret import Secret
 from daemon.errors import ChannelError, SendRefused, SendRejected, SendUnknown
 from daemon.proxies import http_proxy_of
 from tests.fakes.slack import Call, Cut, FakeSlack, Fault, Garbled, Hang, Page, Refuse, fake_slack
 from tests.limits import HANG_S
-from tests.loop_clock import put_forward, put_forward_when, run_fast
 from tests.tables import each_row
 
 TOKEN = "xoxb-1234567890-abcdefghijklmnopqrstuvwx"

@@ -18,13 +18,13 @@ from channels.slack.message_sender import MessageSender, TextStreams
 from channels.slack.mrkdwn import unescaped
 from channels.slack.slack_events import Me, me_of
 from channels.slack.text_forms import EMPTY, PART, TEXT_MAX, UPDATE_MAX, clean, escaped, forms_of
+from channels.testing.loop_clock import put_forward
 from daemon.config.secret import Secret
 from daemon.errors import SendRefused, SendRejected, SendUnknown
 from daemon.events import Attachment
 from daemon.sessionkey import SessionKey
 from tests.fakes.slack import Channel, Cut, FakeSlack, Hang, Person, Refuse, fake_slack
 from tests.limits import HANG_S
-from tests.loop_clock import put_forward
 from tests.tables import each_row
 
 REPLY = "lake:C1:1#7"

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from tests.limits import HANG_S
+from channels.testing.lab import HANG_S
 
 _time = asyncio.BaseEventLoop.time
 # Of the class, before any loop is made: some keep the method of their loop, and a deadline by a clock that stays behind

@@ -1,4 +1,4 @@
-"""What the suite needs of an adapter's fake platform: to look at it, to speak on it, to let it go wrong."""
+"""The simulated platform that the contract tests need: tests look at it, speak on it, and let it fail."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -14,12 +14,17 @@ from channels.arrival import Arrival, Press
 from channels.base import Channel
 from channels.batch import one_by_one
 from daemon.sessionkey import SessionKey
-from tests.limits import HANG_S
 
-RETRY_AFTER_S = 7.0  # what ``Fault.TOO_MANY`` asks for
+RETRY_AFTER_S = 7.0
+"""What ``Fault.TOO_MANY`` asks for."""
+
+HANG_S = 120.0
+"""Seconds after which whatever a test waits for never comes; ten times what a machine busy with other things needs."""
 
 
 class Fault(Enum):
+    """How a request to the platform goes wrong."""
+
     TOO_MANY = "the platform wants nothing for RETRY_AFTER_S"
     SERVER_ERROR = "the platform fails, and says so"
     PAGE = "something in between answers with an error and a page for people"
@@ -48,15 +53,17 @@ class Feature(Enum):
     BOTS = "it says who is a bot"
     DELETING = "people can take back what they said, and the bot is told"
     REACTING = "people can mark what the bot said, and the bot is told"
-    FINDING = "what the bot sent can be looked for: the adapter is a ``Finds``"
+    FINDING = "messages of the bot can be looked for: the adapter is a ``Finds``"
     LENDING = "an answer brings along the files of the message that it answers"
     VOICES = "a recording of the bot's can be shown as a voice message"
     BUTTONS = "choices have buttons, and the bot is told who pressed one"
-    LOOKING_BACK = "what was said in a thread can be read later: the adapter is a ``LooksBack``"
+    LOOKING_BACK = "messages in a thread can be read later: the adapter is a ``LooksBack``"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
+    """A message of the bot's, as people see it now."""
+
     id: str
     text: str
     files: tuple[str, ...] = ()  # their names
@@ -70,6 +77,8 @@ Kind = Literal["document", "image", "voice", "audio", "video note"]
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
+    """What a person does on the platform."""
+
     text: str = "hello"
     chat: str = ""  # as ``Lab.a_chat`` names it; empty: the lab's ``chat``
     thread: str = ""  # in the lab's ``group``, one that ``Lab.begin_thread`` gave
@@ -124,6 +133,7 @@ class Lab(ABC):
 
     @property
     def typed_in(self) -> SessionKey:
+        """The chat in which the bot can be shown as typing."""
         return self.chat
 
     async def begin_thread(self) -> str:
@@ -189,14 +199,17 @@ class Heard:
 
     before: Callable[[Arrival], object] = lambda _arrival: None
     """Called before something is noted; what it raises, ``take`` raises."""
-    arrivals: list[Arrival] = field(default_factory=list)
-    presses: list[Press] = field(default_factory=list)
+    arrivals: list[Arrival] = field(default_factory=list[Arrival])
+    presses: list[Press] = field(default_factory=list[Press])
     refusal: str = ""  # what those who press a button are told
     _changed: anyio.Event = field(default_factory=anyio.Event)
-    gates: dict[str, anyio.Event] = field(default_factory=dict)  # by text: what is taken only once the event is set
-    held: set[str] = field(default_factory=set)  # texts that wait at their gates
+    gates: dict[str, anyio.Event] = field(
+        default_factory=dict[str, anyio.Event]
+    )  # by text: what is taken only once the event is set
+    held: set[str] = field(default_factory=set[str])  # texts that wait at their gates
 
     async def take_run(self, arrivals: Sequence[Arrival]) -> int:
+        """See ``Intake``."""
         return await one_by_one(self, arrivals)
 
     async def take(self, arrival: Arrival) -> None:
@@ -226,11 +239,13 @@ class Heard:
         return [arrival.text for arrival in self.arrivals]
 
     async def until(self, reached: Callable[[], bool]) -> None:
+        """Wait until ``reached``, which is asked after each arrival and press."""
         with anyio.fail_after(HANG_S):
             while not reached():
                 await self._changed.wait()
 
     async def count(self, number: int) -> None:
+        """Wait for so many arrivals."""
         await self.until(lambda: len(self.arrivals) >= number)
 
     def _tell(self) -> None:
