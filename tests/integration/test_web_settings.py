@@ -55,7 +55,7 @@ MODEL = {"bot": "pond", "name": "small", "api": "openai"}
 TELEGRAM = {"bot": "pond", "channel": "telegram"}
 
 ADDRESSES = (
-    *(("GET", path) for path in ("", "/people", "/manifest")),
+    *(("GET", path) for path in ("", "/people", "/manifest", "/scopes")),
     ("PUT", ""),
     *(
         ("POST", path)

@@ -13,6 +13,7 @@ from anyio.from_thread import BlockingPortal
 from playwright.sync_api import Browser, Page, expect
 
 from daemon.access import PairingCodes, Stranger
+from daemon.setup.platforms.feishu_scopes import CALLBACK, EVENTS
 from tests.fakes.openai_server import Failure, FakeOpenAI, Plain, Say, fake_openai
 from tests.fakes.telegram import FakeTelegram, fake_telegram
 from tests.page.browsing import Visit, visiting
@@ -35,7 +36,7 @@ PLACES = (
     "/people",
 )
 KEPT = re.compile(
-    r"open\.feishu\.cn|docs/feishu\.zh-CN\.md|App (?:ID|Secret)|Encrypt Key|open_id|cli_|ou_|"
+    r"open\.feishu\.cn|im\.message\.\w+|card\.action\.trigger|App (?:ID|Secret)|Encrypt Key|open_id|cli_|ou_|"
     r"pond|web|bridge|millpond\.toml|/\S+|https?://\S+|Telegram|Slack|Discord|Webhook|BotFather|Millpond|IANA|Europe/Berlin|TLS|"
     r"OpenAI|Anthropic|Brave|Tavily|SearXNG|English|MILLPOND_\w+|IDs?|xox\w-|xapp-|api\.slack\.com|connections:write|token|webhook|127\.0\.0\.1|\+00"
 )
@@ -107,6 +108,21 @@ def test_a_fresh_start_leads_to_the_first_real_answer_without_leaving_the_page(
 
 
 # What operators change afterwards
+
+
+def test_the_page_shows_from_what_the_app_of_each_platform_is_made(browser: Browser) -> None:
+    with fresh() as pond, visiting(browser, pond.url) as visit:
+        log_in(visit, pond)
+        for kind, button, name, part in (
+            ("slack", "Show the app manifest", "App manifest", "chat:write"),
+            ("feishu", "Show the app's permissions", "App permissions", '"im:message:send_as_bot"'),
+        ):
+            visit.page.goto(f"{pond.url}/settings/channels?add={kind}")
+            visit.page.get_by_role("button", name=button).click()
+            expect(visit.page.get_by_label(name, exact=True)).to_contain_text(part)
+            visit.shoot(f"settings-{kind}")
+        for name in (*EVENTS, CALLBACK):
+            expect(visit.page.get_by_text(name, exact=True)).to_be_visible()
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,18 @@
 """What a channel of type ``feishu`` has to say in the configuration."""
 
+import json
+import re
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from daemon.config import Config, FeishuConfig, FeishuEventsConfig, Secret
 from daemon.config.feishu_rules import feishu_findings
+from daemon.setup.platforms.feishu_scopes import imported_scopes
 from tests.tables import each_row
 
+DOCS = Path(__file__).parents[2] / "docs"
 SECRET = Secret("dskLLdkasdjlasdKKdskLLdkasdjlasd")
 FINE = {"app_id": "cli_9f5343c580712544", "app_secret": SECRET}
 URL = FeishuEventsConfig(url="https://h/feishu")
@@ -55,3 +60,11 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     [found] = feishu_findings(Config(channels={"f": channel}))
 
     assert "pip install 'millpond[feishu]'" in found.text
+
+
+@each_row("page", ["feishu.md", "feishu.zh-CN.md"])
+def test_a_page_lists_the_permissions_that_are_imported(page: str) -> None:
+    [block] = re.findall(r"```json\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    listed, imported = json.loads(block)["scopes"], json.loads(imported_scopes())["scopes"]
+
+    assert (sorted(listed["tenant"]), listed["user"]) == (sorted(imported["tenant"]), imported["user"])

@@ -96,7 +96,7 @@ function connection(view, kind, name, channel) {
       named("owner", t("Your Slack member ID (U…)"), {name: "slack-owner", hint: t("If you leave this field empty, you can identify yourself after the test by sending a message to the bot.")}),
     ],
     feishu: () => [
-      h("p.small", null, parts("Create a custom app at {address}. For the permissions and events that the app needs, see docs/feishu.md.", {address: h("a", {href: "https://open.feishu.cn/app", target: "_blank", rel: "noopener noreferrer"}, "open.feishu.cn/app")})),
+      permissions(view),
       named("app_id", t("App ID (cli_…)"), {name: "feishu-app-id"}),
       named("app_secret", t("App Secret"), {name: "feishu-app-secret", hint: secretHint(channel.set.includes("app_secret"))}),
       named("events_url", t("URL where Feishu sends events"), {name: "feishu-events-url", hint: t("Leave this field empty to use a long-lived connection, which does not require a public address.")}),
@@ -168,19 +168,42 @@ function pairing(view, kind, given, {code, link}, owner) {
     press(t("Wait for my message"), wait), state);
 }
 
-/** The manifest from which an app of Slack is made. */
+/** The steps that make an app of Slack. */
 function manifest(view, url) {
-  const shown = h("pre", {tabindex: 0, hidden: true, "aria-label": t("App manifest")});
   return h("div.stack", null,
     h("ol.steps.small", null,
-      h("li", null, parts("Open {address}, choose Create New App > From a manifest, and paste the app manifest.", {address: h("a", {href: "https://api.slack.com/apps", target: "_blank", rel: "noopener noreferrer"}, "api.slack.com/apps")})),
+      h("li", null, parts("Open {address}, choose Create New App > From a manifest, and paste the app manifest.", {address: outside("https://api.slack.com/apps")})),
       h("li", null, t("Choose Install App > Install to Workspace > Allow. Copy the Bot User OAuth Token.")),
       h("li", null, t("Under Basic Information > App-Level Tokens, generate a token with the connections:write scope."))),
-    h("div.row.wrap", null, press(t("Show the app manifest"), async () => {
-      const {manifest: text} = await get(`/api/settings/manifest${query({events_url: url()})}`, view.signal);
-      fill(shown, text);
-      shown.hidden = false;
-    })), shown);
+    revealed(t("Show the app manifest"), t("App manifest"),
+      async () => (await get(`/api/settings/manifest${query({events_url: url()})}`, view.signal)).manifest));
+}
+
+/** The steps that make an app of Feishu. */
+function permissions(view) {
+  const names = {events: ["im.message.receive_v1", "im.message.recalled_v1"].map((name) => [h("code", null, name), " "]), callback: h("code", null, "card.action.trigger")};
+  return h("div.stack", null,
+    h("ol.steps.small", null,
+      h("li", null, parts("Create a custom app at {address}, and add the bot under Features.", {address: outside("https://open.feishu.cn/app")})),
+      h("li", null, t("Under Permissions & Scopes > Batch import/export scopes, paste the app's permissions.")),
+      h("li", null, t("Copy the App ID and the App Secret from Credentials & Basic Info, and test the connection below.")),
+      h("li", null, parts("While the page is waiting for your message, choose the persistent connection under Events & Callbacks. Add the events {events} and the callback {callback}. Then publish a version of the app.", names))),
+    revealed(t("Show the app's permissions"), t("App permissions"),
+      async () => (await get("/api/settings/scopes", view.signal)).scopes));
+}
+
+/** A link to a platform's console. */
+function outside(address) {
+  return h("a", {href: address, target: "_blank", rel: "noopener noreferrer"}, new URL(address).host);
+}
+
+/** A button that shows a text to be copied. */
+function revealed(label, name, text) {
+  const shown = h("pre", {tabindex: 0, hidden: true, "aria-label": name});
+  return [h("div.row.wrap", null, press(label, async () => {
+    fill(shown, await text());
+    shown.hidden = false;
+  })), shown];
 }
 
 /** A random secret of 32 bytes, shown once so that the bridge can get it too. */

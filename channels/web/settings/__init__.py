@@ -51,6 +51,7 @@ def settings_routes(site: Site, only: Only) -> list[Route]:
         Route("/api/settings", only(translated(reading.change)), methods=["PUT"]),
         Route("/api/settings/restart", only(translated(reading.restart)), methods=["POST"]),
         Route("/api/settings/manifest", only(translated(connecting.manifest))),
+        Route("/api/settings/scopes", only(translated(connecting.scopes))),
         Route("/api/settings/people", only(people.read)),
         *(
             Route(f"/api/settings/{name}", only(translated(handler)), methods=["POST"])

@@ -38,6 +38,7 @@ from daemon.setup.model_trial import model_config, models_at, try_model
 from daemon.setup.platforms.discord_api import NO_INTENT, app_at
 from daemon.setup.platforms.feishu_interview import me_at as feishu_me_at
 from daemon.setup.platforms.feishu_interview import pair as pair_feishu
+from daemon.setup.platforms.feishu_scopes import imported_scopes
 from daemon.setup.platforms.slack_interview import check_socket, link_of, me_at
 from daemon.setup.platforms.slack_interview import pair as pair_slack
 from daemon.setup.platforms.slack_scopes import manifest, missing_of
@@ -107,6 +108,10 @@ class ConnectionEndpoints:
     async def manifest(self, request: Request) -> Response:
         """The manifest from which an app of Slack is made; ``?events_url=`` without Socket Mode."""
         return json_response({"manifest": manifest(request.query_params.get("events_url", ""))})
+
+    async def scopes(self, _request: Request) -> Response:
+        """The permissions of a Feishu app, as its developer console imports them."""
+        return json_response({"scopes": imported_scopes()})
 
     async def telegram(self, request: Request) -> Response:
         """Try or save a channel of Telegram."""

@@ -1,5 +1,6 @@
 """The permissions of a Feishu app, and why it needs them. Pure."""
 
+import json
 from collections.abc import Collection
 
 SCOPES = {
@@ -26,6 +27,11 @@ CALLBACK = "card.action.trigger"
 
 REACTION_EVENTS = ("im.message.reaction.created_v1", "im.message.reaction.deleted_v1")
 """Events for ``hear_reactions``; the scope ``im:message`` covers them."""
+
+
+def imported_scopes() -> str:
+    """The JSON from which Feishu's developer console imports the permissions."""
+    return json.dumps({"scopes": {"tenant": list(SCOPES), "user": []}}, indent=2)
 
 
 def missing_of(granted: Collection[str]) -> list[str]:
