@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -64,6 +65,9 @@ WHEN_SEEN = """() => new Promise((done) => {
   look();
 })"""
 
+
+SCROLLS = 3
+"""Passes through the whole conversation, each on a page of its own."""
 
 SCROLLED = """async () => {
   const scroller = document.querySelector(".scroller");
@@ -164,6 +168,11 @@ def _painted(browser: Browser, daemon: Daemon, cookie: str) -> list[Result]:
 
 
 def _scrolled(browser: Browser, daemon: Daemon, cookie: str) -> Result:
+    results = [_scrolled_once(browser, daemon, cookie) for _ in range(SCROLLS)]
+    return replace(results[0], values=tuple(value for each in results for value in each.values))
+
+
+def _scrolled_once(browser: Browser, daemon: Daemon, cookie: str) -> Result:
     context = _visitor(browser, daemon, cookie)
     page = context.new_page()
     page.set_default_timeout(SCROLL_LIMIT_MS)
