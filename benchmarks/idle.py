@@ -28,6 +28,6 @@ def measure() -> list[Result]:
             values=tuple(values),
             floor=0.0,
             floor_is="nothing",
-            limit=0.6,
+            limit=0.5,
         )
     ]

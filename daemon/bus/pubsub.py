@@ -18,6 +18,7 @@ from redis import exceptions as redis_errors
 from daemon.bus.connection import Bus
 from daemon.bus.pipeline_connection import ANSWER_TIMEOUT_S, SILENT_S, Client, Silence, connected, is_current, packed
 from daemon.bus.script_batch import load_script
+from daemon.concurrency import until_tick
 from daemon.config import QueueConfig
 from daemon.events import Live, ToolEvent
 
@@ -25,7 +26,7 @@ BUFFER = 256
 """Messages kept for a slow reader; one more, and it loses them all and hears a None instead."""
 
 POLL_S = 1.0
-"""A server that says nothing for so long is asked whether it is there."""
+"""A server that says nothing from one tick to the next is asked whether it is there."""
 
 PAUSE_S = 0.05
 """First pause before another connection is opened; doubles up to a second."""
@@ -130,7 +131,7 @@ class Listener:
             for readers in (*self._readers.values(), *self._patterns.values()):
                 _dispatch(readers, None)
             while is_current(client, connection):
-                if not await self._hear(connection, POLL_S):
+                if not await self._hear(connection, until_tick(POLL_S)):
                     await self._until_answered(client, connection)
             raise redis_errors.ConnectionError("another server has become the Redis master")
         finally:

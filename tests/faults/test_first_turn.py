@@ -1,4 +1,4 @@
-"""A worker loads what turns need before it says that it has started, and the rest in a thread at once afterwards."""
+"""A worker has loaded everything when it says that it has started."""
 
 import os
 import signal
@@ -19,60 +19,49 @@ from tests.processes import environment_of, shut_down
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 WATCHED = """
-import gc
+import re
 import sys
-import threading
-from types import SimpleNamespace
 
 import daemon.run
-import workers.agent.service
 from daemon.cli import main
 
-is_started, is_loaded, info = False, False, daemon.run._log.info
-
-def tell():
-    if is_started and is_loaded:
-        print("ready", flush=True)
+is_started, info = False, daemon.run._log.info
 
 def note(event, **fields):
     global is_started
     if event == "process.started":
         is_started = True
-        tell()
+        print("ready", flush=True)
     info(event, **fields)
-
-def freeze():
-    global is_loaded
-    gc.freeze()
-    is_loaded = True
-    tell()
 
 def look(event, args):
     # Of a file: a vocabulary, a list of words, a template.
-    loads = event == "import" or (event == "open" and "/site-packages/" in str(args[0]))
-    if loads and is_started and (is_loaded or threading.current_thread() is threading.main_thread()):
+    if is_started and (event == "import" or (event == "open" and "/site-packages/" in str(args[0]))):
         print("late:", event, args[0], flush=True)
 
+def compile_expression(pattern, flags):
+    if is_started:
+        print("late: compile", pattern, flush=True)
+    return compiled(pattern, flags)
+
+compiled, re._compiler.compile = re._compiler.compile, compile_expression
 daemon.run._log = daemon.run._log.bind()
 daemon.run._log.info = note
-workers.agent.service.gc = SimpleNamespace(freeze=freeze)
 sys.addaudithook(look)
 sys.argv[1:] = ["run", "--role", "agent"]
 main()
 """
 
 
-async def test_a_first_turn_imports_no_module_and_reads_no_file_of_a_package(tmp_path: Path) -> None:
+async def test_a_first_turn_imports_nothing_compiles_nothing_and_reads_no_file_of_a_package(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     async with fake_openai() as server, open_bus(RedisConfig(), folder) as bus:
         there = {"OPENAI_BASE_URL": server.base_url, "OPENAI_API_KEY": "sk-1234567890", "OPENAI_MODEL": "m"}
         worker = await to_thread.run_sync(_start, folder, there)
         try:
             assert worker.stdout is not None
-            late = ""
-            while (line := await to_thread.run_sync(worker.stdout.readline)) != "ready\n":
+            while await to_thread.run_sync(worker.stdout.readline) != "ready\n":
                 assert worker.poll() is None
-                late += line
             lab = Lab(bus, QUEUE)
             await lab.publish("a")
             await until(lab.is_idle)
@@ -82,7 +71,7 @@ async def test_a_first_turn_imports_no_module_and_reads_no_file_of_a_package(tmp
         assert [entry.answers for entry in await lab.log()][-1] == ("a",)
     shut_down(folder)
 
-    assert "\n".join(line for line in (late + rest).splitlines() if line.startswith("late:")) == ""
+    assert "\n".join(line for line in rest.splitlines() if line.startswith("late:")) == ""
 
 
 def _start(folder: Path, environment: dict[str, str]) -> "subprocess.Popen[str]":

@@ -146,7 +146,7 @@ async def test_a_reminder_never_fires_before_its_time_on_the_servers_clock(remin
     assert (await remind.waiting(), await remind.kept()) == ([], [reminder])
 
 
-async def test_a_worker_looks_when_the_next_reminder_is_due_and_within_half_a_second(
+async def test_a_worker_looks_when_the_next_reminder_is_due_and_within_a_second(
     remind: RemindLab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So a reminder is never late by more than a pause and a look, however slow the machine is."""
@@ -165,7 +165,7 @@ async def test_a_worker_looks_when_the_next_reminder_is_due_and_within_half_a_se
         if not looks:
             raise LookupError
 
-    assert await sweep.look(0) == LOOK_S <= 0.5
+    assert await sweep.look(0) == LOOK_S <= 1.0
     await remind.set(when="1h")
     assert 3_500 < await sweep.look(0) <= 3_600
     monkeypatch.setattr(sweep, "look", look)

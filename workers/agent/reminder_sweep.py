@@ -26,8 +26,9 @@ from daemon.reminders import (
 )
 from workers.agent.reminder_delays import Delay, ReminderDelays
 
-LOOK_S = 0.5
-"""Longest pause between two looks: so late a reminder may fire when the workers are running."""
+LOOK_S = 1.0
+"""Longest pause between two looks. A reminder that a look has seen fires on time, because the next look waits no longer
+than that: so late may fire what was set less than this before it is due."""
 
 SOONEST_S = 0.02
 """Shortest pause: reminders that are due close together share a look."""

@@ -8,6 +8,7 @@ import structlog
 from anyio import to_thread
 
 from daemon.heartbeat import NOWHERE, beat
+from daemon.model import said
 from daemon.process import Process
 from daemon.recall import Recaller
 from daemon.reminders import load_phrases
@@ -28,7 +29,7 @@ _log = structlog.get_logger()
 async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) -> None:
     """Answer messages; returns when the process stops and every turn is finished or handed over.
 
-    Started when all is loaded that the first turn needs.
+    Messages are answered when all is loaded that most first turns need, and it is started when everything is loaded.
     """
     announcements = Announcements(process)
     sessions = Sessions(process.bus, process.config.queue, worker=process.name, still_parked=announcements.still_parked)
@@ -49,9 +50,10 @@ async def serve(process: Process, *, task_status: anyio.abc.TaskStatus[None]) ->
             await process.unless_stopping(partial(_warm, turns.kits, process.recaller))
             tg.start_soon(ImmediateAnswers(process, turns.kits, turns.equipment).run)
             tg.start_soon(process.recaller.run)
-            tg.start_soon(_load_rest, process.recaller)
-            task_status.started()
-            await consumer.run()
+            async with anyio.create_task_group() as answering:
+                answering.start_soon(consumer.run)
+                await process.unless_stopping(partial(_load_rest, process.recaller))
+                task_status.started()
             tg.cancel_scope.cancel()
     finally:
         with anyio.move_on_after(1, shield=True):
@@ -65,9 +67,10 @@ async def _warm(kits: Kits, recaller: Recaller) -> None:
 
 
 async def _load_rest(recaller: Recaller) -> None:
-    # Few first turns need a date in other languages, the time of a reminder, or a tool.
+    # Few first turns need a date in other languages, the time of a reminder, or a tool; the first text that is filtered
+    # compiles expressions for 5 ms.
     await recaller.load_other_dates()
-    for load in (load_phrases, load_checks):
+    for load in (load_phrases, load_checks, partial(said, "text")):
         await to_thread.run_sync(load, abandon_on_cancel=True)
     # Modules and vocabularies live as long as the process: each full collection that looked at them would hold the
     # event loop up for 80 ms.
