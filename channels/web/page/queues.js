@@ -16,7 +16,7 @@ export const QUEUES = {
     t("If a worker dies while it is answering a conversation, another worker can take over after the deadline.")],
   parked: [t("Parked"), t("Conversations where the last attempt to answer failed. Millpond retries automatically."),
     t("The usual cause is an unavailable model. The conversations resume automatically when the problem is fixed.")],
-  unsettled: [t("Unconsolidated"), t("Conversations whose older messages are about to be summarized and saved to memory."),
+  unsettled: [t("Not yet in memory"), t("Conversations whose older messages are about to be summarized and saved to memory."),
     t("At the next check, a worker decides whether to summarize messages in the conversation. Answers wait for a summary only if the prompt is full.")],
   replies: [t("Replies to deliver"), t("Replies that have not been delivered to chat platforms yet.")],
   dead: [t("Dead letters"), t("Messages that could not be answered, and replies that could not be delivered.")],
@@ -57,7 +57,7 @@ function messages(view, queue, entries) {
 }
 
 function sessions(queue, entries) {
-  const heads = [t("Conversation"), TIMES[queue], {text: t("Pending messages"), number: true}, {text: t("Not consolidated"), number: true}];
+  const heads = [t("Conversation"), TIMES[queue], {text: t("Pending messages"), number: true}, {text: t("Messages not yet in memory"), number: true}];
   const more = {in_flight: t("Worker"), parked: t("Reason")}[queue];
   return table(QUEUES[queue][0], more ? [...heads, more] : heads, entries.map((each) => [
     toSession(each.session, plain(each.session)), each.time && when(each.time),
