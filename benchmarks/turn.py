@@ -39,7 +39,7 @@ TURNS = 20
 REST_S = 0.05
 """After the answers, until the worker has noted what they used."""
 
-LIMIT = 2.5
+LIMITS = {SHORT: 2.5, LONG: 1.0}
 """Times the bare call, on top of it; less on a machine that does nothing else."""
 SAME = 1.1
 KEPT_BYTES = 2 * TEXT_BYTES + 4_096
@@ -148,7 +148,7 @@ def _cost(messages: int, rounds: Sequence[Round]) -> Result:
         values=tuple(one.more for one in rounds),
         floor=statistics.median(one.bare for one in rounds),
         floor_is=FLOOR_IS,
-        limit=LIMIT,
+        limit=LIMITS[messages],
         limit_is="ratio, at most",
     )
 

@@ -222,8 +222,6 @@ def adapted(
     if not current:
         turn = next((at for at in range(len(messages) - 1, -1, -1) if messages[at].startswith(_USER)), 0)
     first = {"turn": turn, "window": 0, "none": len(messages)}[form.own]
-    if tools and form == MessageForm(own=form.own) and b"\n" not in b",".join(messages):
-        return list(messages)
     as_is = MessageForm(own=form.own) == replace(form, pictures=True, system="system", alternate=False) and tools
     told: set[str] = set()
     written = [

@@ -164,6 +164,16 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
 
     def messages(self, request: Request, *, of: str) -> list[bytes]:
         """The messages in this form, JSON each; ``of`` as for ``body``."""
+        if self._is_usual and b"\n" not in b",".join(request.messages):  # see ``daemon.model.adaptation.MARK``
+            return [*request.messages]
+        return self._rewritten(request, of=of)
+
+    @property
+    def _is_usual(self) -> bool:
+        """Whether messages are sent as they are stored, unless they hold what their model alone understands."""
+        return self.tools and self.form == MessageForm(own=self.form.own)
+
+    def _rewritten(self, request: Request, *, of: str) -> list[bytes]:
         messages = adapted(request.messages, self.form, of=of, current=request.current, tools=self.tools)
         if request.force_tool and not self.tools:
             messages.append(_described(request))
@@ -181,10 +191,17 @@ class Dialect(msgspec.Struct, frozen=True, kw_only=True):
             request: what is asked.
             of: whose fields are sent back, see ``daemon.model.provider_fields.identity``.
         """
-        tools, messages = self.offered(request), self.messages(request, of=of)
         if self.marks and request.current and model.startswith(MODELS):
-            messages = marked(messages, request)
-        # All of it is joined once: half a megabyte that is copied several times costs as much as sending it.
+            return self._joined(model, request, marked(self.messages(request, of=of), request))
+        if self._is_usual:
+            # All of it is joined once: half a megabyte that is copied several times costs as much as sending it.
+            body = self._joined(model, request, [*request.messages])
+            if b"\n" not in body:
+                return body
+        return self._joined(model, request, self._rewritten(request, of=of))
+
+    def _joined(self, model: str, request: Request, messages: list[bytes]) -> bytes:
+        tools = self.offered(request)
         messages[0] = b'"messages":[' + messages[0]
         messages[-1] += b"]"
         fields = [b'{"model":' + _json(model), b'"stream":true' if self.stream else b'"stream":false', *messages]

@@ -19,6 +19,8 @@ from anyio.abc import ByteStream, SocketAttribute
 
 READ_BYTES = 8 * 1024
 """Read at once: many answers may be read in one round of the event loop, each for a tenth of a millisecond."""
+JOINED_BYTES = 64 * 1024
+"""A longer request is sent in two steps, head and body: to copy it takes longer than a step does."""
 HEAD_MAX_BYTES = 100 * 1024
 """Longest head of a response, as in the library's own transport."""
 IDLE_S = 5.0
@@ -124,12 +126,14 @@ class Connection:
         """The response, its body unread."""
         protocol = self._protocol
         with _translated(request):
-            head = h11.Request(method=request.method, target=request.url.raw_path, headers=request.headers.raw)
-            events = (head, h11.Data(data=await request.aread()), h11.EndOfMessage())
-            parts = [part for event in events for part in protocol.send_with_data_passthrough(event) or ()]
+            begun = h11.Request(method=request.method, target=request.url.raw_path, headers=request.headers.raw)
+            events = (h11.Data(data=await request.aread()), h11.EndOfMessage())
+            head = protocol.send(begun) or b""
+            body = [part for event in events for part in protocol.send_with_data_passthrough(event) or ()]
         # A server may refuse a large request and close before it has read the request: its answer says why.
         with suppress(OSError, anyio.BrokenResourceError):
-            await self._stream.send(b"".join(parts))
+            for data in [head, *body] if sum(map(len, body)) > JOINED_BYTES else [b"".join([head, *body])]:
+                await self._stream.send(data)
         with _translated(request):
             while not isinstance(event := await self._next(), h11.Response):
                 if isinstance(event, h11.ConnectionClosed):

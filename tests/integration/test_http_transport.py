@@ -110,6 +110,7 @@ class _Stream(ByteStream):
         self._received = iter(received)
         self._takes = takes
         self._socket = socket.socket()
+        self.sent: list[bytes] = []
 
     @property
     def extra_attributes(self) -> Mapping[Any, Callable[[], Any]]:
@@ -122,9 +123,9 @@ class _Stream(ByteStream):
             raise anyio.EndOfStream from None
 
     async def send(self, item: bytes) -> None:
-        """Nobody reads it."""
         if not self._takes:
             raise anyio.BrokenResourceError
+        self.sent.append(item)
 
     async def send_eof(self) -> None:
         """As above."""
@@ -194,6 +195,16 @@ async def test_a_server_that_closes_before_it_has_read_the_request_is_heard() ->
     with pytest.raises(httpx2.RemoteProtocolError, match="without sending a response"):
         await Connection(silent, []).ask(request)
     await silent.aclose()
+
+
+@each_row("content, steps", [(b"ask", 1), (b"a" * 100_000, 2)])
+async def test_only_the_body_of_a_long_request_is_sent_apart_from_its_head(content: bytes, steps: int) -> None:
+    stream = _Stream([b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+    await Connection(stream, []).ask(httpx2.Request("POST", "http://x/", content=content))
+    await stream.aclose()
+
+    assert len(stream.sent) == steps
+    assert b"".join(stream.sent).partition(b"\r\n\r\n")[2] == content
 
 
 async def test_signs_of_life_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

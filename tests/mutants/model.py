@@ -22,8 +22,8 @@ MUTANTS = (
         ),
         (
             "The answer of a server that refuses a request before it has read it is read.",
-            "with suppress(OSError, anyio.BrokenResourceError):\n            await self._stream.send",
-            "with suppress():\n            await self._stream.send",
+            "with suppress(OSError, anyio.BrokenResourceError):\n            for data",
+            "with suppress():\n            for data",
             "test_a_server_that_closes_before_it_has_read_the_request_is_heard",
         ),
     ),
@@ -122,6 +122,12 @@ MUTANTS = (
     *mutants_of(
         "daemon/model/dialect.py",
         "unit/test_dialect.py",
+        (
+            "What a model alone understands is sent to no other.",
+            'if b"\\n" not in body:',
+            "if body:",
+            "test_what_a_model_alone_understands_is_sent_to_that_model_alone",
+        ),
         (
             "A server that refuses prompt_cache_key is asked without.",
             'if self.key and "prompt_cache_key" in text',

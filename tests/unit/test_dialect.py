@@ -145,6 +145,18 @@ def body_of(dialect: Dialect, model: str, *messages: dict[str, Any], **more: Any
     return msgspec.json.decode(dialect.body(model, Request(messages=wires, max_completion_tokens=100, **more)))
 
 
+def test_what_a_model_alone_understands_is_sent_to_that_model_alone() -> None:
+    def sent_to(of: str) -> Any:
+        return msgspec.json.decode(Dialect(form=MessageForm(own="window")).body("m", request, of=of))["messages"]
+
+    own = msgspec.json.encode({"of": "h m", "message": {"reasoning_content": "I think"}, "calls": []})
+    request = Request(messages=[USER, with_own(b'{"role":"assistant","content":"so"}', own)], max_completion_tokens=1)
+    bare = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "so"}]
+
+    assert sent_to("h other") == bare
+    assert sent_to("h m") == [bare[0], {**bare[1], "reasoning_content": "I think"}]
+
+
 def test_requests_that_begin_alike_are_named_until_the_name_is_refused() -> None:
     told = {"role": "user", "content": "hi"}
 
