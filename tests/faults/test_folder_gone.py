@@ -47,6 +47,7 @@ def test_a_data_folder_that_is_moved_away_and_back_loses_no_accepted_message(tmp
     with running(live) as daemon:
         daemon.post("ann", "before")
         until(lambda: len(daemon.messages("ann")) == 2)
+        until(lambda: not readiness(daemon))
         (live / "redis").rename(away)
         until(lambda: readiness(daemon))
 
@@ -68,6 +69,7 @@ def test_nothing_is_accepted_into_a_folder_that_was_deleted_or_replaced(tmp_path
     with running(live) as daemon:
         daemon.post("ann", "before")
         until(lambda: len(daemon.messages("ann")) == 2)
+        until(lambda: not readiness(daemon))
         shutil.rmtree(live / "redis")
         until(lambda: readiness(daemon))
         assert refusal(daemon, "lost?") == "unavailable"
