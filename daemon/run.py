@@ -53,8 +53,6 @@ async def open_process(
     patience_s: float = START_PATIENCE_S,
 ) -> AsyncGenerator[Process]:
     """A connected process without services; ``patience_s`` and errors as for ``open_bus``."""
-    gc.set_threshold(*COLLECT_AFTER)
-    sys.setswitchinterval(SWITCH_AFTER_S)
     if transport := vars(selector_events).get("_SelectorTransport"):  # asyncio has no setting for it
         transport.max_size = READ_BYTES
     async with open_bus(config.redis, data_dir, patience_s=patience_s) as bus, anyio.create_task_group() as tg:
@@ -80,6 +78,8 @@ async def run_services(
 
     What runs ``beside`` them goes on until the last of them has ended, and is cancelled then.
     """
+    gc.set_threshold(*COLLECT_AFTER)
+    sys.setswitchinterval(SWITCH_AFTER_S)
     grace = anyio.CancelScope()
     async with anyio.create_task_group() as background:
         if signals:

@@ -55,12 +55,8 @@ def _run(read: "LoadedConfig", file: Path | None, roles: tuple[str, ...]) -> "Lo
     introduce(config, data_dir)
     for text in read.warnings:
         _say(f"Warning: {text}.")
-    services = [load(KEEPING), *(service(role) for role in roles or ROLES), *([load(TERMINAL)] if talks else [])]
-    beside: list[Service] = [partial(load(RIGHTS), roles=roles or tuple(ROLES))]
-    if config.health.port is not None:
-        beside.append(load(HEALTH))
     launch = Launch(file=file, roles=roles)
-    anyio.run(_serve, config, launch, services, beside)
+    anyio.run(_serve, config, launch, talks)
     return launch.again
 
 
@@ -132,10 +128,33 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-async def _serve(config: "Config", launch: "Launch", services: list[Service], beside: list[Service]) -> None:
+async def _serve(config: "Config", launch: "Launch", talks: bool) -> None:
+    import anyio
+    from anyio import to_thread
+
     from daemon.config import data_path
     from daemon.run import open_process, run_services
 
+    services: list[tuple[list[Service], list[Service]]] = []
+    loaded = anyio.Event()
+
+    async def load_services() -> None:
+        services.append(await to_thread.run_sync(_services, config, launch.roles, talks))
+        loaded.set()
+
     invite = _invite if is_read_by_one(sys.stdout) else None
-    async with open_process(config, data_path(config), announce=_announce, invite=invite, launch=launch) as process:
-        await run_services(process, services, beside=beside)
+    async with anyio.create_task_group() as tg:
+        tg.start_soon(load_services)  # while the embedded server starts, which takes 50 ms
+        async with open_process(config, data_path(config), announce=_announce, invite=invite, launch=launch) as process:
+            await loaded.wait()
+            [(within, beside)] = services
+            await run_services(process, within, beside=beside)
+
+
+def _services(config: "Config", roles: tuple[str, ...], talks: bool) -> tuple[list[Service], list[Service]]:
+    """The services that keep the process running, and those beside them."""
+    within = [load(KEEPING), *(service(role) for role in roles or ROLES), *([load(TERMINAL)] if talks else [])]
+    beside: list[Service] = [partial(load(RIGHTS), roles=roles or tuple(ROLES))]
+    if config.health.port is not None:
+        beside.append(load(HEALTH))
+    return within, beside
