@@ -10,12 +10,12 @@ from daemon.process import Process
 from daemon.testing import ScriptedModel
 from tests.fakes.telegram import FakeTelegram
 from tests.integration.test_exec import DENIED, RAN, stand_in
-from tests.integration.test_telegram_walk import NAME, hasty, telegram, walking
+from tests.integration.test_telegram_walk import NAME, QUEUE, hasty, telegram, walking
 from tests.integration.test_tools import calls, results
 from tests.limits import HANG_S
 from tests.speaking import Speaking, Walk
 
-__all__ = ["hasty", "telegram"]
+__all__ = ["QUEUE", "hasty", "telegram"]
 
 NOT_YOURS = "You are not allowed to use this button."
 
