@@ -11,7 +11,7 @@ from daemon.session.consolidation_locks import ConsolidationLock, ConsolidationL
 from daemon.session.immediate_commands import ImmediateCommand, ImmediateCommands
 from daemon.session.message_edits import Amended, MessageEdits, Withdrawn
 from daemon.session.session_census import SessionStatus, oldest_s, overdue_s, standings
-from daemon.session.session_labels import NO_LABEL, SessionLabel, SessionLabels, title_of, without_files
+from daemon.session.session_labels import NO_LABEL, SessionLabel, SessionLabels, title_of, without_files, words_or_files
 from daemon.session.session_reader import (
     SessionReader,
     SessionState,
@@ -66,4 +66,5 @@ __all__ = [
     "tell",
     "title_of",
     "without_files",
+    "words_or_files",
 ]

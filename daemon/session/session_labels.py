@@ -18,7 +18,7 @@ TITLE_CHARS = 80
 Mark = Literal["pinned", "archived"]
 
 _FILE = re.compile(
-    r"^\[(?:image|document|audio|video|voice message): [^\n]*, [\d.]+ (?:bytes|kB|MB)[^\n]*\]$", re.MULTILINE
+    r"^\[(?:image|document|audio|video|voice message): ([^\n]*?), [\d.]+ (?:bytes|kB|MB)[^\n]*\]$", re.MULTILINE
 )
 
 NAMES = ("title", "pinned", "archived")
@@ -86,9 +86,14 @@ def without_files(text: str) -> str:
     return _FILE.sub("", text)
 
 
+def words_or_files(text: str) -> str:
+    """The words of a message, or the names of its files where it has no words. Pure."""
+    return without_files(text).strip() or ", ".join(_FILE.findall(text))
+
+
 def title_of(text: str) -> str:
     """A text as a title: its first words in one line, without the marks of Markdown. Pure."""
-    line = " ".join(without_files(text).replace("*", "").replace("`", "").split()).lstrip("#> -").strip()
+    line = " ".join(words_or_files(text).replace("*", "").replace("`", "").split()).lstrip("#> -").strip()
     if len(line) <= TITLE_CHARS:
         return line
     cut = line[:TITLE_CHARS]

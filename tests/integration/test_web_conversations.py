@@ -127,6 +127,7 @@ async def test_an_older_conversation_keeps_its_memory_until_it_is_joined(web: We
         ("  How wide\nis the *race*? ", "How wide is the race?"), ("# Herons", "Herons"), ("", ""),
         ("word " * 30, "word " * 15 + "word…"), ("水" * 100, "水" * 79 + "…"),
         ("What is it?\n[image: 水车.png, 80 bytes]", "What is it?"),
+        ("[image: 水车.png, 80 bytes]\n[document: a, b.pdf, 2.5 kB, saved as inbox/1.pdf]", "水车.png, a, b.pdf"),
     ],
 )  # fmt: skip
 def test_a_title_is_one_line_of_the_first_words(text: str, title: str) -> None:

@@ -45,6 +45,15 @@ GIVE = """([kind, name, text]) => {
 }"""
 """Pastes or drops a file."""
 
+PASTE = """(text) => {
+  const data = new DataTransfer();
+  data.items.add(new File(["The sluice"], "notes.txt", {type: "text/plain"}));
+  data.setData("text/plain", text);
+  const event = new ClipboardEvent("paste", {clipboardData: data, bubbles: true, cancelable: true});
+  return document.querySelector("mp-composer textarea").dispatchEvent(event);
+}"""
+"""Pastes a file together with a text; whether the browser inserts the text."""
+
 RECORD = """async () => {
   const at = "/api/sessions/web%3Asinger/file?id=m-1&name=voice.ogg&kind=voice";
   const file = await (await fetch(at, {method: "POST", body: "OggS hum"})).json();
@@ -102,6 +111,38 @@ def test_a_picture_and_a_file_are_sent_and_shown_in_the_conversation(chat: Page,
     expect(chat.get_by_role("list", name="Attached files")).to_be_hidden()
     expect(chat.locator("article.assistant footer")).to_be_visible()
     assert any("image_url" in json.dumps(request.body) for request in server.requests)
+
+
+def test_files_keep_the_order_in_which_they_were_added(chat: Page) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    chat.route("**/file?*name=one*", hold)
+    attach(chat, TEXT | {"name": "one.txt"}, TEXT | {"name": "two.txt"})
+    files = chat.get_by_role("list", name="Attached files").get_by_role("listitem")
+    expect(files.locator("progress")).to_have_count(1)
+    held[0].continue_()
+
+    expect(files.locator("progress")).to_have_count(0)
+    expect(files.locator(".name")).to_have_text(["one.txt", "two.txt"])
+
+
+@pytest.mark.parametrize(("text", "kept"), [("Hours\t12", True), ("/home/ann/notes.txt", False), ("", False)])
+def test_text_that_is_pasted_with_a_picture_of_it_is_kept_and_a_files_own_name_is_not(
+    chat: Page, text: str, kept: bool
+) -> None:
+    assert chat.evaluate(PASTE, text) == kept
+    expect(chat.get_by_role("list", name="Attached files").get_by_role("listitem")).to_have_count(1)
+
+
+def test_a_conversation_that_begins_with_a_picture_is_called_like_the_picture(chat: Page) -> None:
+    attach(chat, PICTURE)
+    chat.get_by_role("button", name="Send").click()
+
+    expect(chat.get_by_role("heading", level=1)).to_have_text("a pond.png")
+    expect(chat.locator("li.session.here .name")).to_have_text("a pond.png")
 
 
 def test_a_spoken_answer_has_a_player(chat: Page) -> None:

@@ -10,6 +10,10 @@ import {t} from "/page/words.js";
 
 const CLIP = "M8 12.5 14.6 5.9a3 3 0 0 1 4.2 4.2l-8.5 8.5a5 5 0 0 1-7-7L11 3.9";
 
+/** By file: when it was added. */
+const places = new WeakMap();
+let added = 0;
+
 export class Attachments extends EventTarget {
   /** `id()` gives the id of the message, which each file belongs to. */
   constructor({session, id, signal}) {
@@ -70,7 +74,7 @@ export class Attachments extends EventTarget {
 
   async upload(file, kind) {
     const controller = new AbortController();
-    const one = {name: file.name, share: 0, cancel: () => controller.abort()};
+    const one = {name: file.name, place: ++added, share: 0, cancel: () => controller.abort()};
     this.uploads.add(one);
     this.signal.addEventListener("abort", one.cancel, {once: true});
     try {
@@ -79,7 +83,10 @@ export class Attachments extends EventTarget {
         one.share = share;
         if (one.bar) one.bar.value = share;
       }});
-      if (this.uploads.has(one)) this.files = [...this.files, found];
+      if (this.uploads.has(one)) {
+        places.set(found, one.place);
+        this.files = [...this.files, found].sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+      }
     } catch (error) {
       if (error.name !== "AbortError") {
         toast(t("{name} could not be uploaded: {problem}", {name: file.name, problem: error.message}), "bad");

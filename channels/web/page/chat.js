@@ -11,7 +11,7 @@ import {show} from "/page/markdown.js";
 import {firstBelow, keeping, shorten} from "/page/window.js";
 import {t} from "/page/words.js";
 
-/** Pixels from an end at which more messages are loaded, and within which the view follows new messages. */
+/** Pixels from an end at which more messages are loaded, and new ones followed. */
 const NEAR = 800;
 const ALONG = 48;
 /** Messages shown before a message that was linked to. */
@@ -167,7 +167,7 @@ export class Chat extends HTMLElement {
     this.showNewest();
   }
 
-  /** Go to the message at `index`. With null, return to the end if a message was targeted before. */
+  /** Go to the message at `index`; null: back to the end if a message was targeted. */
   async jump(index) {
     const before = this.target;
     this.target = index;
@@ -226,7 +226,7 @@ export class Chat extends HTMLElement {
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => {
       const {scrollTop, scrollHeight, clientHeight} = this.scroller;
-      // A message may have grown since, by a formula for example: only scrolling up stops the view from following.
+      // A message may have grown since: only scrolling up stops the view from following.
       this.along = this.atEnd && (scrollHeight - clientHeight - scrollTop < ALONG || (this.along && scrollTop >= this.top));
       this.top = scrollTop;
       if (scrollTop < NEAR) this.readOlder();
@@ -347,7 +347,7 @@ export class Chat extends HTMLElement {
     this.showBusy();
   }
 
-  /** Do something about the choices of a question, in order; without them, the text of the question names the commands. */
+  /** Act on the choices of a question, in order; without them, its text names the commands. */
   choices(act) {
     import("/page/choices.js").then(act, console.warn);
   }

@@ -42,14 +42,14 @@ export class Outbox extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Send a message. `files` were uploaded for its `id`; `retryOf` is the id of a message to be answered once more. */
+  /** Send a message; `retryOf` is the id of a message to be answered again. */
   send(text, {id = newId(), files = [], retryOf, silent = false} = {}) {
     this.list.push({id, text, files, retryOf, silent, state: "new", at: Date.now()});
     this.keep();
     this.run();
   }
 
-  /** Remove a message that was seen in the log or answered out of band → the message, if it was sent from here. */
+  /** Remove a message that was seen in the log or answered → the message, if sent from here. */
   settle(id) {
     const found = this.list.find((each) => each.id === id);
     if (!found) return null;
@@ -58,7 +58,7 @@ export class Outbox extends EventTarget {
     return found;
   }
 
-  /** The last message of this page that is accepted and not yet seen in the log; a turn may have begun with it. */
+  /** The last message of this page that is accepted and not yet in the log. */
   get waiting() {
     return this.list.findLast((each) => each.state === "accepted" && !each.silent && !each.text.startsWith("/")) ?? null;
   }
@@ -161,7 +161,7 @@ export class Composer extends HTMLElement {
     if (this.stopper && this.stopper.hidden === busy) this.stopper.hidden = !busy;
   }
 
-  /** Another tab has sent or emptied the draft: what it sent is no draft here, and its id is used up. */
+  /** Another tab has sent or emptied the draft. */
   sentElsewhere({key, oldValue, newValue}) {
     if (key !== this.key || newValue !== null || this.editing) return;
     const {text} = JSON.parse(oldValue);
@@ -169,7 +169,7 @@ export class Composer extends HTMLElement {
     this.restore();
   }
 
-  /** The draft of this conversation: its text, the id of its message, and its files. */
+  /** The draft: its text, the id of its message, and its files. */
   kept() {
     try {
       const {text = "", id = newId(), files = []} = JSON.parse(localStorage.getItem(this.key)) ?? {};
@@ -216,7 +216,7 @@ export class Composer extends HTMLElement {
     this.field.focus();
   }
 
-  /** Send the message once its files are uploaded. Any change to the message cancels this. */
+  /** Send the message once its files are uploaded; any change cancels this. */
   hold() {
     this.held = true;
     fill(this.holding, t("The message will be sent when the upload is complete."), " ",
@@ -251,7 +251,7 @@ export class Composer extends HTMLElement {
     this.dispatchEvent(new Event("mp-sent"));
   }
 
-  /** Change a message that waits: its text is put into the field, and sent in its place. */
+  /** Put a waiting message into the field, to be sent in its place. */
   edit(each) {
     this.before = this.editing ? this.before : {...this.draft};
     this.editing = each;
@@ -271,7 +271,7 @@ export class Composer extends HTMLElement {
       if (error.name !== "AbortError") toast(error.message, "bad");
       return;
     }
-    // What was written is a new message, whose id is not the old one; its new files belong to the old one.
+    // The text is a new message with a new id; its new files belong to the old one.
     this.leave();
     this.write(text);
   }
@@ -286,8 +286,10 @@ export class Composer extends HTMLElement {
   paste(event) {
     const files = event.clipboardData?.files;
     if (!files?.length) return;
-    event.preventDefault();
     this.files.add(files);
+    // A file comes with its name as text, part of a document with a picture.
+    const lines = event.clipboardData.getData("text/plain").split(/\r?\n/).filter(Boolean);
+    if (lines.every((line) => [...files].some(({name}) => line.endsWith(name)))) event.preventDefault();
   }
 
   stop() {
@@ -321,34 +323,34 @@ export class Composer extends HTMLElement {
 
   complete() {
     const typed = this.field.value;
-    this.matches = /^\/\S*$/.test(typed) ? (this.known ?? []).filter((each) => each.name.startsWith(typed.toLowerCase()) && each.name !== typed) : [];
+    this.offered = /^\/\S*$/.test(typed) ? (this.known ?? []).filter((each) => each.name.startsWith(typed.toLowerCase()) && each.name !== typed) : [];
     this.chosen = 0;
     this.list();
   }
 
   list() {
-    this.options.hidden = !this.matches.length;
-    fill(this.options, this.matches.map((each, at) => h("li", {
+    this.options.hidden = !this.offered.length;
+    fill(this.options, this.offered.map((each, at) => h("li", {
       id: `${this.options.id}-${at}`, role: "option", "aria-selected": String(at === this.chosen),
       onmousedown: (event) => { event.preventDefault(); this.take(each); },
     }, h("code", null, each.name), h("span.soft", null, each.text))));
-    if (this.matches.length) {
+    if (this.offered.length) {
       this.field.setAttribute("aria-activedescendant", `${this.options.id}-${this.chosen}`);
       this.options.children[this.chosen]?.scrollIntoView({block: "nearest"});
     } else this.field.removeAttribute("aria-activedescendant");
   }
 
   close() {
-    this.matches = [];
+    this.offered = [];
     this.list();
   }
 
   pick(event) {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (step) {
-      this.chosen = (this.chosen + step + this.matches.length) % this.matches.length;
+      this.chosen = (this.chosen + step + this.offered.length) % this.offered.length;
       this.list();
-    } else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) this.take(this.matches[this.chosen]);
+    } else if (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey)) this.take(this.offered[this.chosen]);
     else if (event.key === "Escape") this.close();
     else return false;
     event.preventDefault();

@@ -141,7 +141,7 @@ export class Conversation extends HTMLElement {
     const line = this.line ?? {session, title: "", head: 0, waiting: 0};
     const title = titleOf(line, session.startsWith(`${this.#me?.channel}:`) && this.feed.last < 0);
     fill(this.name, h("a", {href: `/s/${encodeURIComponent(session)}`}, title));
-    // An older conversation has a memory of its own, which can be joined with the memory of all others.
+    // An older conversation has its own memory, which can be joined with that of all others.
     const mine = this.#me?.memory;
     const joins = mine && line.channel === this.#me.channel && line.memory?.includes(":person:") && line.memory !== mine;
     fill(this.menu, (line.head > 0 || line.waiting > 0) && menuButton({...line, joins}, title));

@@ -27,7 +27,7 @@ from daemon.session import (
     SessionState,
     pending_of,
     title_of,
-    without_files,
+    words_or_files,
 )
 from daemon.sessionkey import encode_part
 
@@ -123,7 +123,7 @@ class SessionRows:
         if said.speaker == "assistant":
             return said.text, "assistant"
         # The pictures and files of a message stand on lines of their own, which are no words of its sender.
-        return without_files(said.text).strip() or said.text, "user"
+        return words_or_files(said.text), "user"
 
 
 LOOKED_AT_MAX = 20_000
