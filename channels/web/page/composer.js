@@ -287,7 +287,7 @@ export class Composer extends HTMLElement {
     const files = event.clipboardData?.files;
     if (!files?.length) return;
     this.files.add(files);
-    // A file comes with its name as text, part of a document with a picture.
+    // A file brings its name as text.
     const lines = event.clipboardData.getData("text/plain").split(/\r?\n/).filter(Boolean);
     if (lines.every((line) => [...files].some(({name}) => line.endsWith(name)))) event.preventDefault();
   }
