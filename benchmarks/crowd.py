@@ -1,7 +1,11 @@
-"""Two hundred conversations of five turns each, at once: how fast one process is, how long its loop stands still."""
+"""Two hundred conversations of five turns each, at once: how fast one process is, how long its loop stands still.
+
+Also how fast several processes are together, and what a turn costs them.
+"""
 
 import statistics
 import time
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -17,11 +21,14 @@ from benchmarks.people import People, people
 from benchmarks.result import Result
 from benchmarks.stalls import PAUSE_S, WORK, Round, stalls_of
 from daemon.config import AgentConfig
+from tests.processes import Daemon, start
 
 SESSIONS = 200
 TURNS = 5
 CHUNKS = 50
 ROUNDS = 5
+SEVERAL = (2, 4)
+"""Processes that share the sessions."""
 SLOTS = AgentConfig().slots
 LIMIT = 0.25
 QUESTION = "Tell me something about ponds."
@@ -49,7 +56,7 @@ def measure() -> list[Result]:
             limit_is="ratio, at least",
         )
         # Only what is the loop's own work: people, server and model keep all cores busy as well, and the loop waits.
-        return [speed, stalls_of(WORK, f"{SESSIONS} sessions with {TURNS} turns each", agent, bare, rounds)]
+        return [speed, stalls_of(WORK, f"{SESSIONS} sessions with {TURNS} turns each", agent, bare, rounds), *_shared()]
 
 
 async def _rounds(folder: Path) -> list[Round]:
@@ -58,6 +65,50 @@ async def _rounds(folder: Path) -> list[Round]:
         await everybody.say("first", "hello")
         await everybody.all_answered()
         return [await _round(everybody, number) for number in range(ROUNDS)]
+
+
+def _shared() -> list[Result]:
+    """Two and four processes beside one, with a server and a model of their own on the same machine."""
+    rates, costs = dict[int, list[float]](), dict[int, list[float]]()
+    with model_server(words=CHUNKS) as model:
+        for count in (1, *SEVERAL):
+            with data_dir() as folder, ExitStack() as stack:
+                workers = [start(folder, "--role", "agent", web=False, **model) for _ in range(count)]
+                for each in workers:
+                    stack.callback(each.stop)
+                rates[count], costs[count] = anyio.run(_by, folder, workers)
+    floors = statistics.median(rates[1]), statistics.median(costs[1])
+    results: list[Result] = []
+    for count in SEVERAL:
+        several = f"{SESSIONS} sessions, {TURNS} each, with {count} processes"
+        for name, unit, values, floor, limit, limit_is in (
+            (f"turns of {several}", "turns/s", rates[count], floors[0], 1.0, "ratio, at least"),
+            (f"CPU of a turn of {several}", "ms", costs[count], floors[1], 1.1, "ratio, at most"),
+        ):
+            results.append(
+                Result(
+                    name=name,
+                    unit=unit,
+                    values=tuple(values),
+                    floor=floor,
+                    floor_is="the same with one process",
+                    limit=limit,
+                    limit_is=limit_is,
+                )
+            )
+    return results
+
+
+async def _by(folder: Path, workers: Sequence[Daemon]) -> tuple[list[float], list[float]]:
+    """Turns a second, and CPU milliseconds of a turn in all workers, of each round but the first, which warms them."""
+    rates, costs = list[float](), list[float]()
+    async with people(folder) as everybody:
+        for number in range(ROUNDS):
+            spent = sum(each.cpu_s() for each in workers)
+            began, end = await _round(everybody, number)
+            rates.append(SESSIONS * TURNS / (end - began))
+            costs.append(1_000 * (sum(each.cpu_s() for each in workers) - spent) / (SESSIONS * TURNS))
+    return rates[1:], costs[1:]
 
 
 async def _calls(folder: Path, costs: Costs) -> list[float]:
