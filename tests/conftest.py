@@ -44,6 +44,8 @@ from tests.limits import HANG_S
 from tests.places import TEMPORARY
 from tests.servers import Node, cluster_of, old_redis
 
+pytest.register_assert_rewrite("channels.testing")  # before any test imports it
+
 tempfile.tempdir = TEMPORARY  # for pytest's own folders
 
 # How long an example takes says how busy a machine is; what hangs is ended by the tests' own limit.

@@ -1,5 +1,1 @@
-"""What every adapter of a push channel has to hold to; see ``suite``."""
-
-import pytest
-
-pytest.register_assert_rewrite("channels.testing")
+"""What every adapter of a push channel has to hold to; see ``channels.testing.channel_contract``."""
