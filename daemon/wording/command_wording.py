@@ -157,7 +157,7 @@ ENGLISH: Mapping[str, str] = {
         "This recurrence rule does not match any date in the given period. Choose another rule or a later end date."
     ),
     "runtime_reminder": (
-        "Started by: reminder {id}, due on {time}. This turn was not started by a person's message. Carry out the "
+        "Started by: reminder {id}, due on {time}. This turn was not triggered by a person's message. Carry out the "
         "request below and reply in the chat. If the person does not need a message, reply with NO_REPLY only. In "
         "that case, nothing is sent."
     ),

@@ -124,7 +124,7 @@ async def test_a_question_of_a_person_is_answered_from_messages(process: Process
         (notice,) = await answered(lab)
 
     assert notice.text.startswith(
-        "This is what I remember about your question:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays"
+        "This is what I remember about that:\n\n1. messages, 2026-11-20: ann: My daughter Mia plays"
     )
 
 

@@ -404,7 +404,7 @@ async def test_messages_of_another_scope_are_given_to_nobody(wired: Wired, lab: 
     [
         (
             "en",
-            "This is what I remember about your question:\n\n"
+            "This is what I remember about that:\n\n"
             "1. history, 2026-05-01: Mia plays the cello.\n2. messages: ann: Mia!",
         ),
         ("zh", "关于你的问题，我记得：\n\n1. 历史，2026-05-01：Mia plays the cello.\n2. 消息：ann: Mia!"),
@@ -439,5 +439,5 @@ async def test_a_question_of_which_nothing_is_remembered_or_that_takes_too_long_
         await ask(lab, "r", "memory", text="/memory daughter")
         none, slow = await answered(lab, 2)
 
-    assert none.text == "I found nothing in my memory about your question."
+    assert none.text == "I did not find anything about that in my memory."
     assert slow.text.startswith("Some of my memory cannot be searched right now.")
