@@ -8,6 +8,7 @@ import os
 import random
 import signal
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -75,7 +76,7 @@ class Run:
                 tg.start_soon(self._live, Actor(self.world, identities))
         self.world.minds.is_calm = True
         await self.world.voice.quiet(list(SCOPE_OF))
-        await self.drain.until_quiet(self._left, disturbed=lambda: self.fleet.is_starting)
+        await self.drain.until_quiet(self._left, disturbed=partial(self.fleet.is_disturbed, self.process.bus))
         if self.drain.stopped:
             self.world.findings.add("stopped", self.drain.stopped)
 

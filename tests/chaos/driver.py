@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -92,7 +93,7 @@ class Run:
         await self.drain.until_quiet(
             self._left,
             done=lambda: self.cursors.total + len(self.platform.delivered),
-            disturbed=lambda: self.fleet.is_starting,
+            disturbed=partial(self.fleet.is_disturbed, self.process.bus),
         )
         self.counts.left = sum(self.drain.left.values())
         self.counts.dropped, self.counts.late = self.proxy.dropped, self.proxy.late

@@ -89,11 +89,11 @@ class Drain:
         left: Callable[[], Awaitable[Mapping[str, int]]],
         *,
         done: Callable[[], int] = int,
-        disturbed: Callable[[], bool] = bool,
+        disturbed: Callable[[], Awaitable[bool]],
     ) -> None:
         """Wait for the end of the work; the arguments give those of ``goes_on``."""
         self._began_s = anyio.current_time()
-        while self.goes_on(anyio.current_time(), await left(), done=done(), disturbed=disturbed()):  # noqa: ASYNC110 - nobody tells
+        while self.goes_on(anyio.current_time(), await left(), done=done(), disturbed=await disturbed()):  # noqa: ASYNC110
             await anyio.sleep(LOOK_S)
 
     def goes_on(self, now_s: float, left: Mapping[str, int], *, done: int = 0, disturbed: bool = False) -> bool:
@@ -103,7 +103,7 @@ class Drain:
             now_s: the time; the wait began at 0, unless ``until_quiet`` waits.
             left: the work that is left, by its kind; -1: nobody can tell.
             done: work that was done; it only grows.
-            disturbed: whether a process starts just now, so that nobody can expect progress.
+            disturbed: whether nobody can expect progress now, since a process starts for example.
         """
         self.left = left
         if not any(left.values()):

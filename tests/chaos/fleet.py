@@ -11,6 +11,9 @@ from pathlib import Path
 
 import anyio
 
+from daemon.bus import Bus
+from daemon.errors import BusUnavailable
+from daemon.session.session_census import standings
 from tests.chaos.ends import Inconclusive
 from tests.limits import HANG_S
 from tests.processes import environment_of
@@ -18,6 +21,7 @@ from tests.processes import environment_of
 WORKER = "tests.fakes.tool_worker"  # millpond with tools of tests
 NOTES_FILE = "notes"  # where tools note what they do
 STARTED = b'"process.started"'
+DEATH = "death:"  # how the reason of such a rest begins
 LOOK_S = 0.2
 
 
@@ -118,6 +122,17 @@ class Fleet:
     def is_starting(self) -> bool:
         """Whether one of them lives and has not started yet."""
         return any(member.ended is None and not member.has_started for member in self.members.values())
+
+    async def is_disturbed(self, bus: Bus) -> bool:
+        """Whether nobody can expect progress now: a process starts, or a session rests after the deaths of its workers.
+
+        Such a rest takes 80 s after four deaths, and 320 s after five.
+        """
+        try:
+            found = await standings(bus)
+        except BusUnavailable:
+            return True
+        return self.is_starting or any(each.parked and each.reason.startswith(DEATH) for each in found)
 
     async def started(self, *, within_s: float = HANG_S) -> None:
         """Wait until all have; a run that begins before meets nobody that it could kill.

@@ -21,7 +21,7 @@ class Plan:
     late: float = 0.1
     late_max_s: float = 8.0
     drain_s: float = 600.0  # how long the rest of the answers is awaited while they come,
-    still_s: float = HANG_S + 80.0  # ... and without any progress: a session that lost four workers pauses for 80 s
+    still_s: float = HANG_S  # ... and how long without any progress
     patience: float = 1.0  # so many times as long as all this
     seed: int = 1
     sabotage: str = ""

@@ -25,11 +25,15 @@ import millpond
 from daemon import tokens, vocabulary
 from daemon.config import BotConfig, Config, MemorySearchConfig, ModelConfig, QueueConfig, RedisConfig
 from daemon.run import open_process
+from daemon.session import sessions
 from tests.chaos.runs import BEGAN, ENDED, Run, append
 from tests.chaos.sabotage import CHECKS, switch_off
 from workers.agent import bot_checks, bot_runtime
 from workers.agent.service import serve
 from workers.tools import BUILTIN, Registry, Tool, ToolContext
+
+DEATH_PAUSE_S = 1.0
+"""Seconds, instead of 5, that a message rests after the deaths of two workers: as short as the leases of runs."""
 
 
 async def _mark(arguments: Mapping[str, Any], _context: ToolContext) -> str:
@@ -132,5 +136,6 @@ async def _work(server_dir: Path, prefix: str, base_url: str, data_dir: Path) ->
 if __name__ == "__main__":
     if sys.argv[1] in CHECKS:
         switch_off(sys.argv.pop(1))
+    sessions.DEATH_PAUSE_S = DEATH_PAUSE_S
     bot_runtime.BUILTIN = bot_checks.BUILTIN = Registry([*BUILTIN._tools.values(), MARK, NOTE, ACT])
     millpond.main()

@@ -19,10 +19,11 @@ from anyio.abc import ByteStream
 from hypothesis import given
 from hypothesis import strategies as st
 
-from daemon.bus import pack
+from daemon.bus import Bus, pack
 from daemon.events import LogEntry
 from daemon.server import Address
 from tests.chaos.ends import BROKEN, HELD, INCONCLUSIVE, LATE, UNFINISHED, Drain, end_of
+from tests.chaos.fleet import Fleet
 from tests.chaos.outcomes import GIVEN_UP, RESENT, Attempt, Book, Outcome, Place, doubled, listed_doubled
 from tests.chaos.proxy import Commands, Faults, Proxy, packed
 from tests.chaos.runs import BEGAN, ENDED, INTERRUPTED, Run, Runs, Told, append, read
@@ -31,6 +32,7 @@ from tests.chaos.talker import Talker
 from tests.chaos.tally import Record, tally
 from tests.chaos.trial import Trial, tried
 from tests.chaos.witness import Witness
+from tests.conftest import server_ms
 from tests.fakes.sink import Cut as CutOff
 from tests.fakes.sink import Garbled, Hang, Refuse, Slow, sink
 from tests.limits import HANG_S
@@ -413,6 +415,20 @@ def test_a_drain_goes_on_while_other_work_is_done_or_a_process_starts_or_the_ser
     assert not drained((0, 5), (121, 5), (250, 5), disturbed=True).stopped
     assert not drained((0, 5), (121, -1), (230, 5)).stopped
     assert drained((0, 5), (121, 5), (301, 5), disturbed=True).undecided
+
+
+async def test_a_session_that_rests_after_deaths_of_its_workers_has_not_stopped(bus: Bus, tmp_path: Path) -> None:
+    fleet = Fleet(tmp_path, {}, sabotage="")
+    session, now_ms = bus.keys.session("web:s01"), await server_ms(bus)
+    await bus.call("ZADD", bus.keys.due(0), now_ms + 9_000, "web:s01")
+    await bus.call("HSET", session, "parked_why", "death: 5 workers died", "retry_at", now_ms + 320_000)
+
+    assert await fleet.is_disturbed(bus)
+    await bus.call("HSET", session, "retry_at", now_ms)
+    assert not await fleet.is_disturbed(bus), "its rest is over"
+    await bus.call("HSET", session, "parked_why", "server: it is away", "retry_at", now_ms + 320_000)
+    assert not await fleet.is_disturbed(bus), "nobody died"
+    await bus.call("DEL", session, bus.keys.due(0))
 
 
 def test_a_run_that_did_too_little_proves_nothing() -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -149,7 +150,7 @@ class Run:
         await self.drain.until_quiet(
             self._left,
             done=lambda: len(self.typed.shown) + self.cursors.total + sum(reader.last for reader in self.readers),
-            disturbed=lambda: self.harm.fleet.is_starting,
+            disturbed=partial(self.harm.fleet.is_disturbed, self.process.bus),
         )
 
     def _elsewhere(self) -> int:
