@@ -85,8 +85,8 @@ class MasterPool(SentinelConnectionPool):
             asked = [each.connection_pool.connection_kwargs for each in pool.sentinel_manager.sentinels]
             where = ", ".join(f"{each['host']}:{each['port']}" for each in asked)
             raise redis_errors.ConnectionError(
-                f"no sentinel at {where} knows a reachable Redis master named {pool.service_name!r}. Check the "
-                "sentinels."
+                f"none of the sentinels at {where} reported a reachable Redis master named {pool.service_name!r}. "
+                "Check the sentinels."
             ) from error
         except redis_errors.ResponseError as error:
             raise redis_errors.ConnectionError(

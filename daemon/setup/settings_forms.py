@@ -37,7 +37,9 @@ Text = Annotated[str, Meta(max_length=2_000)]
 Typed = Annotated[str, Meta(max_length=4_096)] | None
 """A secret as it was typed; empty: none; None: the one that is set stays."""
 
-OTHER_SERVER = "the address was changed, but the saved secret is never sent to another server. Enter the secret again"
+OTHER_SERVER = (
+    "the address was changed, and Millpond does not send the saved secret to a different server. Enter the secret again"
+)
 
 
 class BotForm(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

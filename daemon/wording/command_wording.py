@@ -135,7 +135,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_empty": "The reminder has no text. Add some text to the reminder.",
     "remind_long": "The text has {count} characters, but reminders are limited to {most}. Shorten the text.",
     "remind_when": (
-        "“{text}” is not a time. Write, for example, 20m, 18:30, tomorrow 09:00, monday 9:00, 2026-12-24 18:00, or "
+        "“{text}” is not a time. Use a format such as 20m, 18:30, tomorrow 09:00, monday 9:00, 2026-12-24 18:00, or "
         "daily 08:00."
     ),
     "remind_words": "You can also ask for a reminder in your own words, without /remind.",
@@ -148,10 +148,10 @@ ENGLISH: Mapping[str, str] = {
     "remind_far": "This time is more than ten years in the future. Choose an earlier time.",
     "remind_zone": "The time zone “{name}” was not found. Use a name such as Europe/Berlin or Asia/Shanghai.",
     "remind_rule": (
-        "“{rule}” is not a valid recurrence rule. Write, for example, “daily”, “weekdays”, “FREQ=WEEKLY;BYDAY=MO,WE” "
+        "“{rule}” is not a valid recurrence rule. Use a rule such as “daily”, “weekdays”, “FREQ=WEEKLY;BYDAY=MO,WE” "
         "or “cron 0 8 * * 1-5”."
     ),
-    "remind_cron": "“{rule}” is not a valid cron expression ({problem}). Write, for example, 0 8 * * 1-5.",
+    "remind_cron": "“{rule}” is not a valid cron expression ({problem}). Use an expression such as 0 8 * * 1-5.",
     "remind_often": "A reminder can fire at most once every {minutes:minute|minutes}. Choose a longer interval.",
     "remind_never": (
         "This recurrence rule does not match any date in the given period. Choose another rule or a later end date."

@@ -137,10 +137,10 @@ async def test_an_address_that_names_no_master_says_so_in_a_sentence(watched: Wa
     server, sentinel = watched.servers[0].port, watched.sentinels[0].port
     tls = f"sentinels://127.0.0.1:{sentinel}/pond"
     wrong = (
-        (tls, BusUnavailable, "knows a reachable Redis master named 'pond'"),
+        (tls, BusUnavailable, "reported a reachable Redis master named 'pond'"),
         (f"redis://127.0.0.1:{sentinel}", ConfigError, "redis.url points to a Redis Sentinel"),
         (f"sentinel://127.0.0.1:{server}/pond", BusUnavailable, "is not a Redis Sentinel"),
-        (f"sentinel://127.0.0.1:{sentinel}/heron", BusUnavailable, "knows a reachable Redis master named 'heron'"),
+        (f"sentinel://127.0.0.1:{sentinel}/heron", BusUnavailable, "reported a reachable Redis master named 'heron'"),
         (f"redis://127.0.0.1:{watched.servers[1].port}", BusUnavailable, "is a read-only replica"),
     )
     for url, kind, sentence in wrong:
@@ -240,7 +240,7 @@ async def test_sentinels_and_servers_are_reached_over_tls(prefix: str, tmp_path:
             assert bus.master == ("127.0.0.1", server_port)
             assert await bus.call("ECHO", "over TLS") == b"over TLS"
         untrusted = RedisConfig(url=Secret(url.partition("?")[0]), prefix=prefix)
-        with pytest.raises(BusUnavailable, match="knows a reachable Redis master"):
+        with pytest.raises(BusUnavailable, match="reported a reachable Redis master"):
             async with open_bus(untrusted, Path("/nowhere"), patience_s=0):
                 pass
 

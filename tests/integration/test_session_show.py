@@ -78,7 +78,7 @@ async def test_the_log_is_drawn_with_its_cursor(settled: MemoryLab, capsys: pyte
     assert "8-15" in text
     assert lines[-5:-3] == [line for line in lines if line.startswith(("[14]", "[15]"))]
     assert (
-        lines[-3] == "──── cursor = start 16: the messages up to here are summarized in memory, "
+        lines[-3] == "──── cursor = start 16: the messages above this line are summarized in memory, "
         "the messages from here on are sent to the model"
     )
     assert lines[-2].startswith("[16]")

@@ -82,7 +82,7 @@ def plan(**wish: object) -> str:
         ),
         ({"when": "today 08:00"}, "has already passed."),
         ({"when": "2099-01-01 10:00"}, "This time is more than ten years in the future."),
-        ({"when": "soon"}, "“soon” is not a time. Write, for example, 20m"),
+        ({"when": "soon"}, "“soon” is not a time. Use a format such as 20m"),
         ({"when": "2026-02-30 10:00"}, "“2026-02-30 10:00” is not a time."),
         ({"when": "25:00"}, "“25:00” is not a time."),
         ({"when": "tomorrow"}, "“tomorrow” specifies a day but no time. Add a time, for example tomorrow 09:00."),

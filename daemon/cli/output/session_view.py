@@ -32,7 +32,7 @@ SHADED = 20
 """With more ranges than these their shades would be a flicker."""
 
 MARKS = {
-    "cursor": "the messages up to here are summarized in memory",
+    "cursor": "the messages above this line are summarized in memory",
     "start": "the messages from here on are sent to the model",
     "head": "the turn in progress starts here",
 }
