@@ -9,6 +9,7 @@ import datetime as dt
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import msgspec
 
@@ -17,6 +18,7 @@ from daemon.recall.chinese_characters import SIMPLIFIED, simplified
 from daemon.recall.date_spans import Span
 from daemon.recall.dates import DateRange, ranges_of, spans_in
 from daemon.recall.person_names import names_in_characters, names_in_pinyin
+from daemon.recall.word_classes import CLASSES_MAX, classes_of
 from daemon.recall.word_forms import ABOUT_TALKING, ENGLISH, SIGNS, asked_terms, run_terms, said_otherwise, word_terms
 
 TOKENIZER = "ascii"
@@ -76,6 +78,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """The words that say something, each once; any of them may stand in what is found."""
     rest: tuple[str, ...] = ()
     """The others; asked for when nothing at all is found by ``terms``."""
+    classes: dict[str, frozenset[str]] = {}
+    """The classes of its words, see ``word_classes.classes_of``."""
     dates: tuple[DateRange, ...] = ()
     """The days that it names, in the order in which it does."""
     event: EventDate | None = None
@@ -151,6 +155,7 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
         if span.is_relative:
             rest |= dict.fromkeys(terms(text[span.begin : span.end]))
     dates = ranges_of(spans, now) if now else ()
+    classes = classes_of((*wanted, *otherwise))
     # Who only names a day means all that was said on it.
     wanted = wanted | otherwise if wanted or dates else rest
     others = (term for term in rest if term not in wanted)
@@ -159,6 +164,7 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
         now=now,
         terms=_chosen(wanted),
         rest=_chosen(others),
+        classes=dict(islice(classes.items(), CLASSES_MAX)),
         dates=dates,
         event=None if dates or not now else event_date(simplified(text)),
         pinyin=tuple(names_in_pinyin(said)),

@@ -43,7 +43,7 @@ class IndexUnusable(SearchError):
 
 # The schema of the index of a scope. The index is a copy, and is deleted if it is wrong.
 
-SCHEMA = 4
+SCHEMA = 5
 """Number of this form, ``PRAGMA user_version``; raise it when the form changes, or what becomes of words and texts."""
 
 CACHE_KIB = 128
@@ -95,7 +95,7 @@ CREATE TABLE chunk (
   text TEXT NOT NULL,
   form TEXT NOT NULL,  -- 'evidence.Form'
   terms TEXT NOT NULL,  -- of the text, as 'words.indexed' gives them
-  about TEXT NOT NULL  -- of who said it, when, below which heading
+  about TEXT NOT NULL  -- of who said it, when, below which heading, and classes of its words
 );
 CREATE INDEX chunk_place ON chunk (file, first, part);
 CREATE INDEX chunk_docid ON chunk (docid);

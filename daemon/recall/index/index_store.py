@@ -240,7 +240,7 @@ class Index:
                 return False
             write = IndexWrite(dict(connection.execute("SELECT name, next FROM file WHERE next > 1")))
             make(connection, write)
-            rows = [(chunk, indexed(chunk.text), about(chunk)) for chunk in write.chunks]
+            rows = [(chunk, its, about(chunk, its)) for chunk in write.chunks for its in (indexed(chunk.text),)]
             connection.execute("BEGIN IMMEDIATE")
             if _fed_of(connection, source) != seen:
                 connection.execute("ROLLBACK")

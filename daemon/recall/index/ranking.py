@@ -112,7 +112,7 @@ def ranked(
     """
     asked = _with_event(connection, asked) if asked.event else asked
     held = _held(connection, prompt)
-    for terms in ((*asked.terms, *name_terms(connection, asked)), asked.rest):
+    for terms in ((*asked.terms, *asked.classes, *name_terms(connection, asked)), asked.rest):
         postings = _postings(connection, terms, held)
         if postings or asked.dates:
             found = _closely(connection, postings, asked, limit=limit, prompt=prompt, held=held)

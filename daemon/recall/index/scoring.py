@@ -13,6 +13,7 @@ from daemon.recall.dates import DateRange, names_any, with_following
 from daemon.recall.evidence import Evidence, Form, asks_for_first
 from daemon.recall.index.index_files import ONE_OF
 from daemon.recall.search_terms import Query
+from daemon.recall.word_classes import is_class
 
 K1, B = 1.2, 0.5
 """Of BM25: the saturation of repeated words, and the share of the length by which a score is divided. A long message
@@ -121,6 +122,9 @@ class Scoring:
         self._connection = connection
         self._docs = docs
         self._terms = [(number, f" {term} ") for number, term in enumerate(docs)]
+        at = {term: number for number, term in enumerate(docs)}
+        classes = ((at[each], its) for each, its in asked.classes.items() if each in at)
+        self._classes = {number: {at[term] for term in its if term in at} for number, its in classes}
         self._dates = asked.dates
         self._following = [with_following(date) for date in asked.dates]
         self._zone = asked.now and asked.now.tzinfo
@@ -148,6 +152,9 @@ class Scoring:
                     times.append((number, its.count(term)))
                 elif term in near:
                     beside.append(number)
+            if self._classes and beside:  # the class of a word says nothing where the word itself stands
+                has = {number for number, _ in times}
+                beside = [number for number in beside if has.isdisjoint(self._classes.get(number, ()))]
             worth = self._evidence.worth(form, terms)
             is_dated = bool(self._dates) and self._is_dated(time, text)
             length = terms.count(" ") + 1
@@ -297,7 +304,7 @@ def _belong_together(chunk: _Chunk, near: _Chunk, *, is_before: bool) -> bool:
 def weight_of(term: str, docs: int, last: int) -> float:
     """The weight of a term in ``docs`` of ``last`` chunks, as BM25 has it; less for a term of a text without spaces."""
     weight = math.log(1 + max(0.5, last + 1 - docs + 0.5) / (docs + 0.5))
-    if term[:1] < FIRST_SIGN:
+    if term[:1] < FIRST_SIGN or is_class(term):
         return weight
     return weight * (SIGN_SHARE if len(term) == 1 else PAIR_SHARE)
 
