@@ -78,8 +78,8 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
     """The words that say something, each once; any of them may stand in what is found."""
     rest: tuple[str, ...] = ()
     """The others; asked for when nothing at all is found by ``terms``."""
-    classes: dict[str, frozenset[str]] = {}
-    """The classes of its words, see ``word_classes.classes_of``."""
+    classes: dict[str, set[str]] = {}
+    """The classes of its words, as ``word_classes.classes_of`` gives them."""
     dates: tuple[DateRange, ...] = ()
     """The days that it names, in the order in which it does."""
     event: EventDate | None = None
@@ -155,7 +155,8 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
         if span.is_relative:
             rest |= dict.fromkeys(terms(text[span.begin : span.end]))
     dates = ranges_of(spans, now) if now else ()
-    classes = classes_of((*wanted, *otherwise))
+    related = classes_of((*wanted, *otherwise))
+    classes = {each: related[each] for each in islice(classes_of(wanted), CLASSES_MAX)}
     # Who only names a day means all that was said on it.
     wanted = wanted | otherwise if wanted or dates else rest
     others = (term for term in rest if term not in wanted)
@@ -164,7 +165,7 @@ def query_terms(text: str, now: dt.datetime | None = None) -> Query:
         now=now,
         terms=_chosen(wanted),
         rest=_chosen(others),
-        classes=dict(islice(classes.items(), CLASSES_MAX)),
+        classes=classes,
         dates=dates,
         event=None if dates or not now else event_date(simplified(text)),
         pinyin=tuple(names_in_pinyin(said)),

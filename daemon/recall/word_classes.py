@@ -1,7 +1,8 @@
-"""Classes of words: a violin is an instrument, and who speaks of 下雪 speaks of the weather. Pure.
+"""Classes of words with related meanings: a violin is an instrument. Pure.
 
-A question often names the class, and the answer a member ("Which instrument …?", "… the violin"), or the two name
-different members. So the classes of a text's words are indexed beside it, and a search asks for those of its words.
+A question often contains the name of a class, and the answer a word of this class ("Which instrument …?", "… violin").
+The index therefore contains the classes of a text's words beside the text, and a search also looks for the classes of
+the query's words.
 """
 
 from collections import defaultdict
@@ -77,9 +78,10 @@ assignment pupil principal kindergarten textbook highschool teach education essa
 university college degree graduate major diploma phd bachelor master study campus thesis scholarship professor
 undergraduate doctorate education academic dissertation alumni faculty 大学 学历 毕业 硕士 博士 专业 学位 本科 研究生
 文凭 论文 教授 考研 奖学金 导师 留学;
-job work office boss career salary occupation profession employer employee interview hire promotion colleague resume
-coworker internship intern unemployed retire manager workplace deadline meeting 工作 职业 上班 公司 老板 同事 工资
-面试 升职 加班 岗位 就业 辞职 跳槽 实习 退休 失业 简历 职场 领导 会议 开会 项目 下班;
+job work career salary occupation profession employer employee interview hire promotion resume internship intern
+unemployed retire 工作 职业 公司 工资 面试 升职 岗位 就业 辞职 跳槽 实习 退休 失业 简历;
+office boss colleague coworker deadline workplace manager overtime 上班 老板 同事 领导 加班 下班 职场 办公室 上司;
+meeting conference presentation agenda seminar lecture 开会 会议 讲座 研讨 演讲 汇报;
 occupation teacher nurse doctor baker engineer lawyer farmer programmer chef accountant banker carpenter dentist
 journalist plumber waiter pilot mechanic architect electrician firefighter policeman soldier scientist designer
 hairdresser barber librarian photographer psychologist counselor therapist veterinarian cashier tailor 职业 教师 护士
@@ -96,11 +98,14 @@ allergy rash itch swell nut peanut pollen hives antihistamine sneeze throat lact
 花粉 花生 皮疹 发痒 坚果 打喷嚏 红肿 乳糖 麸质;
 injury hurt accident wound bruise sprain ankle crash bleed fracture knee bandage scar concussion limp crutch 受伤 摔倒
 车祸 扭伤 骨折 事故 流血 伤口 摔伤 烫伤 撞到 磕破;
-family relative mother father brother sister son daughter parent grandmother grandfather uncle aunt cousin sibling
-nephew niece grandparent stepmother twin relatives inlaw 家人 亲戚 妈妈 爸爸 哥哥 姐姐 弟弟 妹妹 爷爷 奶奶 叔叔 阿姨
-舅舅 姑姑 表哥 表妹 表弟 表姐 堂弟 堂哥 堂妹 父母 儿子 女儿 外公 外婆 母亲 父亲 亲人 伯伯 侄子;
+parent mother father family stepmother stepfather 父母 妈妈 爸爸 母亲 父亲 家人 爸妈 家长;
+sibling brother sister twin family 哥哥 姐姐 弟弟 妹妹 兄弟 姐妹 家人 双胞胎;
+grandparent grandmother grandfather family 爷爷 奶奶 外公 外婆 家人 姥姥 姥爷 祖父 祖母;
+relative uncle aunt cousin nephew niece family inlaw 亲戚 叔叔 阿姨 舅舅 姑姑 表哥 表妹 表弟 表姐 堂弟 堂哥 堂妹 伯伯
+侄子 外甥 姨妈 家人;
 child baby toddler newborn pregnant kindergarten birth pregnancy adopt adoption infant diaper daycare nursery
-parenting stroller teenager 孩子 婴儿 宝宝 怀孕 幼儿园 出生 领养 收养 小孩 儿童 育儿 生娃 孕妇 小朋友;
+parenting stroller teenager 孩子 婴儿 宝宝 怀孕 幼儿园 出生 领养 收养 小孩 儿童 育儿 生娃 孕妇 小朋友 son daughter kid
+儿子 女儿;
 friend buddy pal friendship roommate neighbor classmate mate bff companion acquaintance 朋友 好友 伙伴 友谊 室友 邻居
 同学 闺蜜 哥们 友情 同伴;
 spouse marriage husband wife fiance fiancee divorce bride groom partner girlfriend boyfriend relationship breakup
@@ -108,7 +113,7 @@ married widow proposal honeymoon dating romantic valentine 结婚 丈夫 妻子 
 分手 对象 订婚 相亲 求婚 未婚 已婚 蜜月 女友 男友 婚姻;
 religion church god pray prayer bible mosque temple buddhist christian muslim faith priest jewish catholic religious
 spiritual worship hindu islam synagogue sermon baptize pastor monk 宗教 教堂 信教 佛教 祈祷 寺庙 信仰 基督 圣经 教徒
-拜佛 烧香 和尚 礼拜 清真;
+拜佛 烧香 和尚 清真;
 vehicle car bus tram train subway bicycle commute drive driver metro motorcycle taxi truck ride scooter van railway
 license highway traffic parking garage suv convertible 交通 汽车 公交 地铁 自行车 开车 火车 高铁 摩托 出租车 通勤 骑车
 坐车 打车 驾照 电动车 卡车 堵车 停车 单车 买车;
@@ -129,7 +134,7 @@ holiday christmas halloween easter thanksgiving newyear valentine hanukkah diwal
 元旦 中秋 国庆 端午 万圣节 过年 元宵 新年 除夕 清明 情人节 假期 过节;
 party birthday celebrate celebration guest festival reunion anniversary invitation cake banquet toast barbecue 派对
 聚会 生日 庆祝 晚会 纪念日 宴会 庆典 联欢 请客 庆生;
-gift present birthday receive surprise wrap gifted souvenir 礼物 生日 礼品 收到 送给 惊喜 奖励 纪念品 红包;
+gift present receive surprise wrap gifted souvenir 礼物 礼品 收到 送给 惊喜 奖励 纪念品 红包;
 money price cost budget debt loan bank save afford invest mortgage pay cheap expensive income dollar euro tax
 financial finance savings rich salary 价格 预算 贷款 银行 存钱 投资 还债 花钱 便宜 太贵 挣钱 赚钱 工资 收入 理财 股票
 零花钱 欠钱 费用 房贷 省钱;
@@ -185,7 +190,7 @@ president senator mayor policy congress justice equality 政治 选举 投票 �
 law court judge lawyer police crime criminal thief arrest jail prison illegal lawsuit robbery theft fraud scam 法律
 法院 律师 警察 犯罪 小偷 偷走 报警 监狱 违法 合同 诈骗 被骗 罚款;
 gender transgender gay lesbian lgbtq queer trans bisexual nonbinary pronoun 性别 同性恋 跨性别 性取向 变性;
-death die funeral grief grave mourn widow cemetery passed memorial 去世 过世 葬礼 死亡 逝世 离世 墓地 死了 悼念;
+death die funeral grief grave mourn widow cemetery memorial 去世 过世 葬礼 死亡 逝世 离世 墓地 死了 悼念;
 jewelry necklace bracelet earring pendant diamond gem watch brooch 首饰 项链 戒指 手链 耳环 手表 珠宝 钻石;
 team teamwork group club member association society cooperate cooperation collaborate partner 团队 小组 社团 俱乐部
 队友 成员 合作 集体 协会 组员 兴趣小组;
@@ -195,27 +200,28 @@ plan goal dream ambition future wish aspiration resolution aim 计划 目标 梦
 memory childhood nostalgia keepsake souvenir nostalgic memorable 回忆 童年 纪念 小时候 难忘 往事 怀念;
 lost lose missing misplace disappear 丢失 弄丢 不见了 找不到 丢了 遗失 走失 迷路 走错;
 break broken damage repair fix crack shatter spill destroy 打碎 弄坏 坏了 修理 损坏 破了 打破 维修 打倒;
-invent clean tidy chore laundry wash vacuum dish housework declutter 打扫 家务 洗碗 洗衣 卫生 整理 收拾 清洁 扫地;
+cleaning clean tidy chore laundry wash vacuum housework declutter 打扫 家务 洗碗 洗衣 卫生 整理 收拾 清洁 扫地;
 personality shy kind brave honest patient introvert extrovert confident outgoing generous optimistic confidence
 courage 性格 害羞 善良 勇敢 诚实 耐心 内向 外向 自信 大方 乐观 开朗 勇气;
 appearance hair haircut beard blond curly glasses makeup tattoo handsome 外貌 头发 理发 胡子 个子 身高 眼镜 化妆 纹身
 漂亮 长相
 """
-"""A class each, of English words and then of Chinese ones. Any that mostly means something else is missing. After a
-change raise ``index_files.SCHEMA``."""
+"""Each class consists of English and then Chinese words; its first word is its name. A word that mostly means something
+else, such as ``fine``, is missing. After a change raise ``index_files.SCHEMA``."""
 
 FIRST_CLASS, LAST_CLASS = "\ue200", "\ue3ff"
-"""The terms of classes are characters for private use, which no text's terms begin with."""
+"""The search terms of classes are characters for private use, with which no term of a text begins."""
 
 CLASSES_MAX = 12
-"""Of a question, as ``search_terms.TERMS_MAX``."""
+"""Of a query: each of them costs a look at the index."""
 
-_of_term = defaultdict[str, list[tuple[frozenset[str], str]]](list)
-"""By one of the terms of a word, all of them and the term of the class."""
+_of_term = defaultdict[str, list[tuple[list[str], str]]](list)
+"""By the first search term of a word: its other terms, and the term of the class."""
 for _number, _members in enumerate(_CLASSES.split(";")):
     for _word in _members.split():
-        _its = run_terms(_word)[1::2] or [_word] if not _word.isascii() else word_terms(_word)[:1]
-        _of_term[_its[0]].append((frozenset(_its), chr(ord(FIRST_CLASS) + _number)))
+        _pairs = run_terms(_word)[1::2]
+        _first, *_others = word_terms(_word)[:1] if _word.isascii() else _pairs or [_word]
+        _of_term[_first].append((_others, chr(ord(FIRST_CLASS) + _number)))
 
 
 def is_class(term: str) -> bool:
@@ -223,11 +229,15 @@ def is_class(term: str) -> bool:
     return FIRST_CLASS <= term[:1] <= LAST_CLASS
 
 
-def classes_of(terms: Iterable[str]) -> dict[str, frozenset[str]]:
-    """The terms of the classes of a text's words, each with the terms of these words, in the order of the text."""
-    given, found = dict.fromkeys(terms), dict[str, frozenset[str]]()
+def classes_of(terms: Iterable[str]) -> dict[str, set[str]]:
+    """The search terms of the classes to which words belong, each with the terms of these words.
+
+    Args:
+        terms: of a text.
+    """
+    given, found = dict.fromkeys(terms), dict[str, set[str]]()
     for term in given:
-        for its, of_class in _of_term.get(term, ()):
-            if len(its) == 1 or its <= given.keys():
-                found[of_class] = found.get(of_class, its) | its
+        for others, of_class in _of_term.get(term, ()):
+            if all(other in given for other in others):
+                found.setdefault(of_class, set()).update((term, *others))
     return found

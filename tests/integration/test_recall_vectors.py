@@ -74,9 +74,9 @@ async def test_what_the_index_holds_is_found_by_meaning(world: Pond, builtin: Bu
     await write(world, "编程语言偏好", "我家的猫", "天气很好")
     engine = engine_of(world, builtin, ScriptedEmbedder())
 
-    by_words = await engine.search(SCOPE, "喜欢Python", mode="search", limit=5)
-    by_vectors = await engine.search(SCOPE, "喜欢Python", mode="vsearch", limit=5)
-    by_both = await engine.search(SCOPE, "喜欢Python", mode="query", limit=5)
+    by_words = await engine.search(SCOPE, "喜欢Rust", mode="search", limit=5)
+    by_vectors = await engine.search(SCOPE, "喜欢Rust", mode="vsearch", limit=5)
+    by_both = await engine.search(SCOPE, "喜欢Rust", mode="query", limit=5)
 
     assert by_words.hits == ()
     for found in (by_vectors, by_both):

@@ -72,6 +72,12 @@ MUTANTS = (
             "AND NOT 0 * first {ONE_OF}",
             "test_what_a_prompt_holds_is_no_hit_and_everything_before_it_or_hidden_in_it_may_be_one",
         ),
+        (
+            "A search finds other words of the same class.",
+            "(*asked.terms, *asked.classes, *name_terms(connection, asked))",
+            "(*asked.terms, *name_terms(connection, asked))",
+            "test_a_word_of_the_same_class_is_found_behind_the_word_itself",
+        ),
     ),
     *mutants_of(
         "daemon/memory/current_memory.py",

@@ -22,6 +22,7 @@ NOT_READ = (
     "daemon/recall/index/index_files.py",
     "daemon/recall/other_dates.py",
     "daemon/recall/search_terms.py",
+    "daemon/recall/word_classes.py",
     "daemon/recall/word_forms.py",
     "daemon/reminders/time_words.py",
     "daemon/session/artificial_session.py",

@@ -127,7 +127,7 @@ def test_what_a_prompt_holds_is_no_hit_among_what_was_said_elsewhere_meanwhile(h
 
 
 @given(TEXTS, st.lists(st.sampled_from(COMMON + RARE), min_size=1, max_size=4, unique=True))
-def test_however_little_is_read_something_is_found_and_two_words_together_come_before_one(
+def test_however_little_is_read_something_is_found_and_a_text_with_both_words_too(
     texts: list[list[str]], asked: list[str]
 ) -> None:
     index = Index.in_memory(forgets=0)
@@ -137,9 +137,9 @@ def test_however_little_is_read_something_is_found_and_two_words_together_come_b
     both = {number + 1 for number, text in enumerate(texts) if set(asked) <= set(text)}
 
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"ROWS_EACH": 2, "ROWS_MAX": 4, "CLOSELY_MIN": 4, "ENOUGH": 1}.items():
+        for name, value in {"ROWS_EACH": 2, "ROWS_MAX": 4, "CLOSELY_MIN": 4, "CLOSELY_FACTOR": 0, "ENOUGH": 1}.items():
             patch.setattr(f"daemon.recall.index.ranking.{name}", value)
-        found = [row for row, _ in index.ask(lambda found: ranked(found, query_terms(" ".join(asked)), limit=2))]
+        found = [row for row, _ in index.ask(lambda found: ranked(found, query_terms(" ".join(asked)), limit=100))]
 
     assert set(found) <= having
     assert bool(found) == bool(having)
@@ -294,6 +294,32 @@ def test_a_question_about_the_first_time_finds_the_oldest_of_similar_messages_fi
 
     assert "Rex" in _found("When did I first visit Ann and her dog?", told)[0]
     assert "Bo" in _found("When did I visit Ann and her dog?", told)[0]
+
+
+@each_row(
+    ("asked", "first", "second"),
+    [
+        ("Which instrument does Mia play?", "She practises the violin.", ""),
+        ("Which instrument broke?", "The instrument is old.", "A violin is old."),
+        ("Where is the harp?", "The harp is here.", "A violin is here."),
+        ("你养了什么宠物？", "我每天喂一只花猫。", ""),
+    ],
+)
+def test_a_word_of_the_same_class_is_found_behind_the_word_itself(asked: str, first: str, second: str) -> None:
+    told = ["The weather is fine.", *filter(None, (second, first)), "Good morning everybody."]
+    found = _found(asked, [(f"2026-03-{day:02}", text) for day, text in enumerate(told, 1)])
+
+    assert len(found) == 2 - (not second)
+    assert all(text in snippet for text, snippet in zip((first, second), found, strict=False))
+
+
+def test_the_class_of_a_word_adds_nothing_where_the_word_itself_stands() -> None:
+    index = Index.in_memory(forgets=0)
+    texts = ("The harp and a violin.", "A boat.", "Rain.", "Fog.", "The harp and a lamp.")
+    index.feed("log", NOWHERE, FeedPosition(1, "a"), lambda _, write: write.chunks.extend(said(*texts)))
+
+    assert index.ask(lambda found: ranked(found, query_terms("Where is the harp?"), limit=5)) == [(5, 1), (1, 1)]
+    index.close()
 
 
 def test_of_hits_in_all_memories_those_with_more_of_the_words_stand_first_then_the_better_then_the_newer() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from daemon.recall.chunks import history_chunks, memory_chunks, message_chunks
 from daemon.recall.search_terms import TERMS_MAX, TOKENIZER, folded, indexed, match_expression, query_terms, terms
+from daemon.recall.word_classes import CLASSES_MAX, LAST_CLASS, classes_of, is_class
 from daemon.recall.word_forms import MAIN_FORM, WHOLE_MAX_CHARS, said_otherwise, stem
 from tests.tables import each_row
 
@@ -155,6 +156,32 @@ def test_what_is_asked_is_found(text: str, asked: str) -> None:
 )  # fmt: skip
 def test_a_question_is_asked_by_what_it_is_about(asked: str, wanted: list[str]) -> None:
     assert list(query_terms(asked).terms)[: len(wanted) or 1] == wanted
+
+
+@each_row(
+    ("asked", "told", "are_related"),
+    [
+        ("Which instrument does she play?", "Mia practises her violin.", True),
+        ("Which instruments do you own?", "Two guitars and a drum", True),
+        ("她会什么乐器", "她每晚练小提琴", True),
+        ("Do you have pets?", "我养了一只猫", True),
+        ("Which instrument does she play?", "Mia swims.", False),
+        ("她会什么乐器", "爸爸提着小桶", False),
+        ("我会马上到", "我喜欢马匹", False),
+    ],
+)
+def test_words_of_one_class_are_related(asked: str, told: str, are_related: bool) -> None:
+    of_query = query_terms(asked).classes
+
+    assert bool(of_query.keys() & classes_of(terms(told)).keys()) == are_related
+    assert all(is_class(term) and term <= LAST_CLASS and its <= {*terms(asked)} for term, its in of_query.items())
+
+
+def test_a_query_has_few_classes() -> None:
+    query = query_terms("violin song cat apple carrot pizza cake tea oven tennis medal yoga tent beach hotel canvas")
+
+    assert len(query.classes) == CLASSES_MAX
+    assert not query_terms("the").classes
 
 
 @each_row("form", sorted(MAIN_FORM))

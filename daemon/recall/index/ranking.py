@@ -9,7 +9,7 @@ import datetime as dt
 import math
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
@@ -210,17 +210,18 @@ def _counted(
     min_score: float,
     rows_max: int,
     held: _Held,
-) -> tuple[dict[str, float], bool]:
+) -> tuple[dict[str, float], dict[str, list[str]], bool]:
     """By row, as text, what its terms are worth together; of terms that cannot bring others among the best nothing.
 
-    Nor of those of which all that are left are worth too little for ``min_score``. And whether these are all rows.
+    Nor of those of which all that are left are worth too little for ``min_score``. Also the rows of each term that was
+    read, and whether these are all rows.
     """
     scores, count, left = dict[str, float](), 0, sum(posting.weight for posting in postings)
-    read = list[str]()
+    read, rows_of = list[str](), dict[str, list[str]]()
     for docs, term, weight, newest in postings:
         # What has been read is counted sooner than it is known whether it matters.
         if docs >= ROWS_EACH and _is_enough(scores, most, left, min_score):
-            return scores, False
+            return scores, rows_of, False
         left -= weight
         count += docs
         rows, match, beside = newest, match_expression([term]), 0.0
@@ -232,13 +233,30 @@ def _counted(
             read.append(term)
             if docs >= ROWS_EACH < rows_max:
                 _, rows = _rows(connection, match, rows_max, held)
+        rows_of[term] = rows.split()
         if not scores:
-            scores.update(dict.fromkeys(rows.split(), weight))
+            scores.update(dict.fromkeys(rows_of[term], weight))
             continue
         get = scores.get
-        for row in rows.split():
+        for row in rows_of[term]:
             scores[row] = get(row, beside) + weight
-    return scores, count <= rows_max
+    return scores, rows_of, count <= rows_max
+
+
+def _add_classes(
+    scores: dict[str, float],
+    postings: Iterable[_Posting],
+    classes: Mapping[str, Container[str]],
+    rows_of: Mapping[str, Iterable[str]],
+) -> None:
+    """Add to ``scores`` what classes are worth in rows that do not contain their words, as ``Scoring`` does.
+
+    Of a class in many rows only those count that contain another word of the query.
+    """
+    for docs, term, weight, rows in postings:
+        wanted = scores.keys() & rows.split() if scores and docs >= ROWS_EACH else set(rows.split())
+        for row in wanted.difference(*(its for word, its in rows_of.items() if word in classes[term])):
+            scores[row] = scores.get(row, 0.0) + weight
 
 
 def _is_enough(scores: dict[str, float], most: int, left: float, min_score: float) -> bool:
@@ -260,8 +278,11 @@ def _closely(
     most = max(CLOSELY_MIN, CLOSELY_FACTOR * limit)
     min_score = prompt.min_score if prompt else 0.0
     # Of one word alone all count the same, and the newest are looked at.
-    rows_max = ROWS_DATED_MAX if asked.dates else ROWS_MAX if len(postings) > 1 else most
-    counted, is_all = _counted(connection, postings, most, min_score=min_score, rows_max=rows_max, held=held)
+    words = [posting for posting in postings if posting.term not in asked.classes]
+    rows_max = ROWS_DATED_MAX if asked.dates else ROWS_MAX if len(words) > 1 else most
+    counted, rows_of, is_all = _counted(connection, words, most, min_score=min_score, rows_max=rows_max, held=held)
+    of_classes = [posting for posting in postings if posting.term in asked.classes]
+    _add_classes(counted, of_classes, asked.classes, rows_of)
     if asked.dates and counted:
         for dates in (asked.dates, map(with_following, asked.dates)):  # the days themselves count twice
             for row in counted.keys() & chain.from_iterable(_dated(connection, date) for date in dates):

@@ -121,10 +121,10 @@ class Scoring:
         self._rows = rows
         self._connection = connection
         self._docs = docs
-        self._terms = [(number, f" {term} ") for number, term in enumerate(docs)]
         at = {term: number for number, term in enumerate(docs)}
-        classes = ((at[each], its) for each, its in asked.classes.items() if each in at)
-        self._classes = {number: {at[term] for term in its if term in at} for number, its in classes}
+        self._terms = [(number, f" {term} ") for term, number in at.items() if term not in asked.classes]
+        classes = ((each, its) for each, its in asked.classes.items() if each in at)
+        self._classes = [(at[each], each, {at[term] for term in its if term in at}) for each, its in classes]
         self._dates = asked.dates
         self._following = [with_following(date) for date in asked.dates]
         self._zone = asked.now and asked.now.tzinfo
@@ -152,9 +152,9 @@ class Scoring:
                     times.append((number, its.count(term)))
                 elif term in near:
                     beside.append(number)
-            if self._classes and beside:  # the class of a word says nothing where the word itself stands
-                has = {number for number, _ in times}
-                beside = [number for number in beside if has.isdisjoint(self._classes.get(number, ()))]
+            for number, term, its_words in self._classes:
+                if term in about and not any(word in its_words for word, _ in times):
+                    beside.append(number)  # the class of a word says nothing where the word itself stands
             worth = self._evidence.worth(form, terms)
             is_dated = bool(self._dates) and self._is_dated(time, text)
             length = terms.count(" ") + 1
