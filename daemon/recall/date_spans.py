@@ -36,10 +36,14 @@ class Span(msgspec.Struct, frozen=True):
     """Whether the text names the year."""
 
 
-THE = r"(?:the|dem|den|le|la)?\s*"
+THE = r"(?:the|dem|den|le|la|el|il|l'|o|a)?\s*"
 """A pattern for an article before a date."""
 DASH = r"to|till|until|through|thru|up\ to|bis|au|jusqu'au|[-–—~～]|到|至"
 """A pattern for what stands between the first and the last day of a period, in ``re.VERBOSE``."""
+ROMANCE_DASH = r"al?|hasta(?:\ el)?|até|fino\ al?"
+"""The same in Spanish, Italian and Portuguese, where another day or month follows."""
+AND = "and|und|et|y|e"
+"""A pattern for what stands between two dates."""
 
 Days = tuple[dt.date, dt.date]
 """The first and the last."""

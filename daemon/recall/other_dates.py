@@ -1,6 +1,6 @@
-"""Dates in languages other than English and Chinese, found by ``dateparser``. Pure.
+"""Dates in languages other than English and Chinese. Pure.
 
-It is slow, so only what looks like a day is given to it.
+Days are read by ``dateparser``, which is slow, so only what looks like a day is given to it.
 """
 
 import datetime as dt
@@ -24,17 +24,17 @@ _LANGUAGES = {
         "janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre",
     ),
     "es": (
-        r"anteayer|ayer|la semana pasada|el mes pasado|el año pasado|hace \w{1,8} (?:día|semana|mes|año)(?:es|s)?",
+        "anteayer|ayer",
         " de ",
         "enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre",
     ),
     "it": (
-        r"l'altro ieri|ieri|la settimana scorsa|il mese scorso|l'anno scorso",
+        "l'altro ieri|ieri",
         " ",
         "gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre",
     ),
     "pt": (
-        r"anteontem|ontem|semana passada|mês passado|ano passado",
+        "anteontem|ontem",
         " de ",
         "janeiro|fevereiro|março|abril|maio|junho|julho|agosto|setembro|outubro|novembro|dezembro",
     ),
@@ -59,11 +59,23 @@ _MONTHS = {language: _LANGUAGES[language][2].split("|") for language in ("de", "
 _WEEKDAYS = {
     "de": ("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
     "fr": ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
+    "es": ("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
+    "it": ("lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica"),
+    "pt": (*(f"{number}-feira" for number in ("segunda", "terça", "quarta", "quinta", "sexta")), "sábado", "domingo"),
 }
 _SEASONS = {
     "de": {"frühling": "spring", "frühjahr": "spring", "sommer": "summer", "herbst": "autumn", "winter": "winter"},
     "fr": {"printemps": "spring", "été": "summer", "automne": "autumn", "hiver": "winter"},
+    "es": {"primavera": "spring", "verano": "summer", "otoño": "autumn", "invierno": "winter"},
+    "it": {"primavera": "spring", "estate": "summer", "autunno": "autumn", "inverno": "winter"},
+    "pt": {"primavera": "spring", "verão": "summer", "outono": "autumn", "inverno": "winter"},
 }
+_ROMANCE_BEFORE = {
+    "es": r"en|desde|durante|hasta|entre|y|el|est[ae]|(?:partir|antes|después|\w+ios|mediados|fin(?:al)?es)\ de",
+    "it": r"a|in|nel|dal?|durante|fino\ a|tra|fra|e|il|di|dopo|inizio|metà|fine|quest[oa]|(?:l[oa]\ )?scors[oa]",
+    "pt": r"em|desde|durante|até|entre|e|n[oa]|nest[ea]|(?:partir|antes|depois|início|começo|meados|fim|final)\ de",
+}
+"""Words before a month, weekday or season, each followed by a blank."""
 _CALENDAR = {
     "de": re.compile(
         rf"""\b(?:(?P<which>im|letzte[nrs]?|seit|vor|nach|bis|anfang|mitte|ende|am|zwischen|von|und)\ )?(?:
@@ -79,18 +91,16 @@ _CALENDAR = {
     ),
     **{
         language: re.compile(
-            rf"""\b(?P<which>{before})\ (?P<month>{"|".join(_MONTHS[language])})
-            (?P<weekday>(?!))?(?P<season>(?!))?(?:\ (?:{of}\ )?(?P<year>\d{{4}}))?\b""",
+            rf"""\b(?:(?P<which>{before})\ |(?:l'|quest'))?(?:(?P<month>{"|".join(_MONTHS[language])})
+            |(?P<weekday>{"|".join(_WEEKDAYS[language])})|(?P<season>{"|".join(_SEASONS[language])}))
+            (?:\ (?:del?\ )?(?P<year>\d{{4}})|\ (?P<last>pass?ad[oa]|scors[oa]))?(?!\w)""",
             re.IGNORECASE | re.VERBOSE,
         )
-        for language, before, of in (
-            ("es", "en|desde|durante", "de"),
-            ("it", "a|in|nel|dal|durante", "del"),
-            ("pt", "em|desde|durante", "de"),
-        )
+        for language, before in _ROMANCE_BEFORE.items()
     },
 }
 """Months, weekdays and seasons, which Millpond understands without ``dateparser``."""
+_ROMANCE_UNITS = r"fin\ de\ semana|fine\ settimana|fim\ de\ semana|semana|settimana|mes|mese|mês|año|anno|ano"
 _RELATIVE = re.compile(
     r"""\b(?:
     (?P<de>vorletzte|letzte|vorige|vergangene|diese)[nrsm]?\ (?P<de_unit>wochenende|woche|monat|jahr)(?:e?s)?
@@ -98,7 +108,16 @@ _RELATIVE = re.compile(
     |(?:(?:la|le)\ |l')(?P<fr>semaine|week-end|mois|an|année)\ (?:derni|pass|précéd)\w+
     |(?:anfang|mitte|ende|hälfte|seit\ beginn)\ des\ (?P<de_part>monat|jahre)s
     |(?:début|fin|milieu)\ (?:de\ l'|du\ )(?P<fr_part>mois|année)
-    |(?P<today>heute\ morgen|ce\ matin|ce\ soir)
+    |(?P<today>heute\ morgen|ce\ matin|ce\ soir|hoy|oggi|stamattina|stasera|hoje)
+    |(?:l[ao]\ |el\ |il\ |n[oa]\ |l')?(?:(?P<last>scors[oa]|[uú]ltim[oa])\ )?(?P<romance>"""
+    + _ROMANCE_UNITS
+    + r""")(?(last)|\ (?:pass?ad[oa]|scors[oa]))
+    |(?:n?est[ae]\ |quest[oa]\ |quest')(?P<romance_this>"""
+    + _ROMANCE_UNITS
+    + r""")
+    |(?:hace|há|faz)\ (?P<ago>\w{1,7})\ (?P<ago_unit>d[ií]as?|semanas?|mes(?:es)?|mês|años?|anos?)
+    |(?P<ago_before>\w{1,7})\ (?P<ago_unit_before>giorn[oi]|settiman[ae]|mes[ei]|ann[oi]|dias?|semanas?|meses|mês|anos?)
+        \ (?:fa|atrás)
     |am\ (?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?!\d)
     |(?P<feast>"""
     + feasts.OTHERS
@@ -110,8 +129,20 @@ _RELATIVE_UNITS: dict[str, Kind] = {
     **dict.fromkeys(("woche", "semaine"), "week"),
     **dict.fromkeys(("wochenende", "week-end"), "weekend"),
     **dict.fromkeys(("monat", "mois"), "month"),
-    **dict.fromkeys(("jahr", "jahre", "an", "année"), "year"),
+    **dict.fromkeys(("jahr", "jahre", "an", "année", "año", "anno", "ano"), "year"),
+    **dict.fromkeys(("semana", "settimana"), "week"),
+    **dict.fromkeys(("fin de semana", "fine settimana", "fim de semana"), "weekend"),
+    **dict.fromkeys(("mes", "mese", "mês"), "month"),
 }
+_ROMANCE_NUMBERS = (
+    "un una uno um uma",
+    *("dos due dois duas", "tres tre três", "cuatro quattro quatro", "cinco cinque", "seis sei", "siete sette sete"),
+    *("ocho otto oito", "nueve nove", "diez dieci dez"),
+)
+_NUMBER_OF = {word: number for number, words in enumerate(_ROMANCE_NUMBERS, 1) for word in words.split()}
+_AGO_UNITS = {"d": "day", "g": "day", "s": "week", "m": "month", "a": "year"}
+"""By the first letter."""
+_is_last = re.compile(r"letzte|derni|\bpass?ad[oa]\b|scors[oa]").search
 _BACK = {"vorletzte": 2, "diese": 0}
 """How many weeks, months or years ago; all other words mean 1."""
 
@@ -136,11 +167,17 @@ def _relative(found: re.Match[str], today: dt.date) -> Iterator[Span]:
     """Weeks, months and years that are named by their distance, days without a year, and feasts."""
     begin, days = found.start(), None
     kind: Kind = "day"
-    if unit := found["de_unit"] or found["fr"] or found["fr_this"] or found["de_part"] or found["fr_part"]:
-        back = _BACK.get(found["de"].lower(), 1) if found["de"] else int(bool(found["fr"]))
+    these = ("de_unit", "fr", "fr_this", "de_part", "fr_part", "romance", "romance_this")
+    if unit := next(filter(None, map(found.__getitem__, these)), ""):
+        back = _BACK.get(found["de"].lower(), 1) if found["de"] else int(bool(found["fr"] or found["romance"]))
         kind = _RELATIVE_UNITS[unit.lower()]
         days = _unit(kind, back, today)
         begin = max(begin, found.start("de_part"), found.start("fr_part"))
+    elif unit := found["ago_unit"] or found["ago_unit_before"]:
+        number = (found["ago"] or found["ago_before"]).lower()
+        count = int(number) if number.isdecimal() else _NUMBER_OF.get(number, 0)
+        unit = _AGO_UNITS[unit[0].lower()]
+        kind, days = ("day" if unit == "day" else ""), date_spans.ago(count, unit, today) if count else None
     elif found["today"]:
         days = today, today
     elif found["day"]:
@@ -163,7 +200,7 @@ def _unit(kind: Kind, back: int, today: dt.date) -> Days | None:
 
 def _calendar(found: re.Match[str], language: str, today: dt.date) -> Iterator[Span]:
     named, year = found[0].lower(), int(found["year"]) if found["year"] else None
-    is_last = "letzte" in named or "derni" in named
+    is_last = bool(_is_last(named))
     if not (found["which"] or year or is_last):
         return
     if found["month"]:

@@ -9,20 +9,32 @@ from daemon.recall.date_spans import DAY, WEEKDAYS, Days, Span
 
 _THE = date_spans.THE
 _NUMBER = r"(\d{1,2})(?:st|nd|rd|th|日|号|號|\.)?"
-_first_day = re.compile(rf"(?<![\w/.-]){_NUMBER}\s*(?:{date_spans.DASH}|and)\s*$", re.IGNORECASE | re.VERBOSE).search
+_first_day = re.compile(
+    rf"(?<![\w/.-]){_NUMBER}\s*(?:{date_spans.DASH}|{date_spans.ROMANCE_DASH}|{date_spans.AND})\s*{_THE}$",
+    re.IGNORECASE | re.VERBOSE,
+).search
 _last_day = re.compile(rf"\s*(?:{date_spans.DASH}|and)\s*{_THE}{_NUMBER}(?![\w:.-])", re.IGNORECASE | re.VERBOSE).match
 
+_BEGIN = ("principios", "inicios", "inizio", "início", "começo")
+_MIDDLE = ("mediados", "metà", "meados")
+_END = ("finales", "fines", "fine", "fim", "final")
 _PARTS: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(("early", "beginning", "start", "anfang", "début", "初", "月初", "年初", "上旬"), (0, 1 / 3)),
-    **dict.fromkeys(("mid", "middle", "mitte", "mi", "中旬", "中", "月中", "年中"), (1 / 3, 2 / 3)),
-    **dict.fromkeys(("late", "end", "ende", "fin", "下旬", "底", "末", "月底", "月末", "年底", "年末"), (2 / 3, 1)),
+    **dict.fromkeys(
+        ("early", "beginning", "start", "anfang", "début", *_BEGIN, "初", "月初", "年初", "上旬"), (0, 1 / 3)
+    ),
+    **dict.fromkeys(("mid", "middle", "mitte", "mi", *_MIDDLE, "中旬", "中", "月中", "年中"), (1 / 3, 2 / 3)),
+    **dict.fromkeys(
+        ("late", "end", "ende", "fin", *_END, "下旬", "底", "末", "月底", "月末", "年底", "年末"), (2 / 3, 1)
+    ),
     "first half": (0, 1 / 2),
     "second half": (1 / 2, 1),
 }
 """Where a part of a month, season or year begins and ends."""
-_ASCII_PARTS = "|".join(part.replace(" ", "\\ ") for part in _PARTS if part.isascii() or part == "début")
+_ASCII_PARTS = "|".join(part.replace(" ", "\\ ") for part in _PARTS if ord(part[0]) < 0x3000)
 _part_before = re.compile(
-    rf"\b{_THE}(?P<part>{_ASCII_PARTS})[\s-]+(?:(?:of|in|des?|du|de\ l')\s*\b)?{_THE}$", re.IGNORECASE | re.VERBOSE
+    rf"""\b{_THE}(?P<part>{_ASCII_PARTS})(?!(?<=fine|inal)\ in)[\s-]+  # "it was fine in May"
+    (?:(?:of|in|d[ei]|des|du|de\ l')\s*\b)?{_THE}$""",
+    re.IGNORECASE | re.VERBOSE,
 ).search
 _part_behind = re.compile(rf"的?(?P<part>{'|'.join(part for part in _PARTS if ord(part[0]) > 0x3000)})(?!次)").match
 

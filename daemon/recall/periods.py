@@ -20,15 +20,17 @@ EARLIEST = dt.date(1970, 1, 1)
 """Where a period begins that names only its end. Stored times are later."""
 
 _THE, _DASH = date_spans.THE, date_spans.DASH
-_to = re.compile(rf"\s*(?:{_DASH})\s*{_THE}", re.IGNORECASE | re.VERBOSE).fullmatch
-_and = re.compile(rf"\s*(?:and|und|et|和|与|跟)\s*{_THE}", re.IGNORECASE).fullmatch
+_to = re.compile(rf"\s*(?:{_DASH}|{date_spans.ROMANCE_DASH})\s*{_THE}", re.IGNORECASE | re.VERBOSE).fullmatch
+_and = re.compile(rf"\s*(?:{date_spans.AND}|和|与|跟)\s*{_THE}", re.IGNORECASE).fullmatch
 _or = re.compile(r"\s*(?:and|or|und|oder|et|ou|和|或)\s*(?:in\s+)?", re.IGNORECASE).fullmatch
-_between = re.compile(rf"\b(?:between|zwischen|entre)\s+{_THE}$|在\s*$", re.IGNORECASE).search
+_between = re.compile(rf"\b(?:between|zwischen|entre|tra|fra)\s+{_THE}$|在\s*$", re.IGNORECASE).search
 _between_behind = re.compile(r"\s*(?:之间|期间|中间)").match
 _but = re.compile(r"\s*[,，]?\s*(?:and|but|und|aber|et|mais|但是?|[而并]?且|和)?\s*", re.IGNORECASE).fullmatch
 _open_before = re.compile(
-    rf"""\b(?:(?P<since>since|seit|depuis|desde|dal)|(?P<after>{AFTER}|nach|après)|(?P<before>{BEFORE}|vor|avant)
-    |(?P<until>until|till|by|up\ to|through|bis|jusqu'en|jusqu'au))\s+{_THE}$""",
+    rf"""\b(?:(?P<since>since|seit|depuis|desde|dal|a\ partire?\ d[ae]l?)
+    |(?P<after>{AFTER}|nach|après|(?:después|depois)\ del?|dopo)
+    |(?P<before>{BEFORE}|vor|avant|antes\ del?|prima\ d(?:i|el?))
+    |(?P<until>until|till|by|up\ to|through|bis|jusqu'en|jusqu'au|hasta|até|fino\ al?))\s+{_THE}$""",
     re.IGNORECASE | re.VERBOSE,
 ).search
 _open_behind = re.compile(
@@ -144,7 +146,8 @@ def _with_end(text: str, span: Span, today: dt.date) -> Span:
     """The date, or the period that has it as its only end."""
     if not span.kind:
         return span
-    if found := _open_before(text[: span.begin]):
+    is_from = span.first != span.last and span.kind == "day"  # "dal 3 al 9 marzo"
+    if (found := _open_before(text[: span.begin])) and not (found["since"] and is_from):
         return _opened(replace(span, begin=found.start()), found, today)
     if (found := _open_behind(text[span.end :])) and (not span.is_relative or found[0].startswith(("之", "以"))):
         return _opened(replace(span, end=span.end + found.end()), found, today)
