@@ -182,7 +182,7 @@ immigrant citizen homeland 国家 法国 德国 意大利 西班牙 日本 中�
 新加坡 印度 越南 瑞士 国籍 外国 祖国;
 city town london paris berlin tokyo beijing shanghai york boston chicago seattle rome barcelona sydney toronto vienna
 amsterdam hometown village suburb downtown 城市 北京 上海 广州 深圳 杭州 成都 南京 武汉 西安 重庆 苏州 厦门 香港 台北
-三亚 家乡 老家 故乡 县城 农村;
+三亚 家乡 老家 故乡 县城 农村 籍贯 homeland;
 photo camera picture photographer selfie lens portrait snapshot photography album 照片 拍照 相机 摄影 合照 合影 自拍
 镜头 相册 拍摄;
 politics vote election government conservative liberal protest activist campaign political democrat republican
@@ -204,7 +204,24 @@ cleaning clean tidy chore laundry wash vacuum housework declutter 打扫 家务 
 personality shy kind brave honest patient introvert extrovert confident outgoing generous optimistic confidence
 courage 性格 害羞 善良 勇敢 诚实 耐心 内向 外向 自信 大方 乐观 开朗 勇气;
 appearance hair haircut beard blond curly glasses makeup tattoo handsome 外貌 头发 理发 胡子 个子 身高 眼镜 化妆 纹身
-漂亮 长相
+漂亮 长相;
+appointment schedule calendar reservation booking reschedule slot 预约 日程 安排 约好 挂号 预订 改期;
+address street postcode zip avenue 地址 住址 街道 门牌 住在 搬到;
+phone telephone number email contact wechat whatsapp 电话 号码 邮箱 微信 手机号 联系方式 邮件;
+age birthday born birthdate 年龄 岁数 几岁 出生 年纪 生日 属相;
+height tall centimeter cm inch 身高 个子 厘米 高个;
+medicine medication pill ibuprofen antibiotic insulin aspirin dose vitamin supplement inhaler 吃药 药片 抗生素 胰岛素
+阿司匹林 药物 用药 服药 中药;
+tooth dentist brace cavity filling 牙齿 牙医 拔牙 补牙 牙套 蛀牙;
+tool hammer drill screwdriver wrench ladder nail screw 工具 锤子 电钻 螺丝刀 梯子 扳手;
+bag backpack purse wallet suitcase handbag 背包 书包 钱包 手提包 行李箱 包包;
+news newspaper radio podcast magazine article headline 新闻 报纸 广播 播客 报道;
+smoke cigarette tobacco vape smoking cigar 抽烟 吸烟 戒烟 香烟;
+appliance fridge dishwasher microwave heater dryer oven toaster 家电 冰箱 洗衣机 空调 微波炉 暖气 烤箱 热水器;
+taste flavor spicy sour bitter salty spice 口味 辣的 很辣 太甜 很酸 太咸 味道 吃辣;
+subject math physics chemistry history geography biology literature 科目 数学 物理 化学 历史 地理 生物 语文 英语;
+farm farmer tractor crop harvest barn orchard 农场 农民 拖拉机 庄稼 丰收 果园 种地;
+army military soldier navy war veteran 军队 军人 士兵 当兵 战争 退伍 海军
 """
 """Each class consists of English and then Chinese words; its first word is its name. A word that mostly means something
 else, such as ``fine``, is missing. After a change raise ``index_files.SCHEMA``."""

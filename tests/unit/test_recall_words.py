@@ -165,6 +165,7 @@ def test_a_question_is_asked_by_what_it_is_about(asked: str, wanted: list[str]) 
         ("Which instruments do you own?", "Two guitars and a drum", True),
         ("她会什么乐器", "她每晚练小提琴", True),
         ("Do you have pets?", "我养了一只猫", True),
+        ("What is her phone number?", "她的微信是 mia88", True),
         ("Which instrument does she play?", "Mia swims.", False),
         ("她会什么乐器", "爸爸提着小桶", False),
         ("我会马上到", "我喜欢马匹", False),

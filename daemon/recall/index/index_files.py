@@ -43,7 +43,7 @@ class IndexUnusable(SearchError):
 
 # The schema of the index of a scope. The index is a copy, and is deleted if it is wrong.
 
-SCHEMA = 5
+SCHEMA = 6
 """Number of this form, ``PRAGMA user_version``; raise it when the form changes, or what becomes of words and texts."""
 
 CACHE_KIB = 128
