@@ -9,13 +9,14 @@ Runs in a bare interpreter (standard library and this package's layout and link 
 """
 
 import contextlib
+import fcntl
 import os
 import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
 
-from daemon.server.blocking_client import BlockingClient, Reply
+from daemon.server.blocking_client import BlockingClient, Refusal, Reply
 from daemon.server.server_files import ServerFiles, ServerState, read_state, try_lock
 
 LOOK_S = 1.0
@@ -35,7 +36,11 @@ class IdleWatchdog:
         self._lock = lock
         self._socket = socket
         self._link: BlockingClient | None = None
-        self._state: ServerState | None = None
+        # Before the first look, since the folder may be removed soon. In a new folder, another server has these files.
+        self._state = read_state(layout)
+        self._alive = _opened(layout.alive_lock)
+        if not self._is_ours():
+            self._state = self._alive = None
 
     def watch(self) -> None:
         """Return when the server is stopped, or has been gone for the idle time."""
@@ -50,16 +55,16 @@ class IdleWatchdog:
 
     def _is_over(self, quiet_since: float) -> bool:
         # Nobody can come back to a folder that was removed.
-        return time.monotonic() - quiet_since >= self._idle_s or not self._layout.folder.is_dir() or self._is_replaced()
+        return time.monotonic() - quiet_since >= self._idle_s or not self._is_ours()
 
-    def _is_replaced(self) -> bool:
-        """Whether a new folder took the place of a removed one: its server has a keeper of its own."""
+    def _is_ours(self) -> bool:
+        """Whether the folder is still there. The server of a new folder in its place has a keeper of its own."""
         with contextlib.suppress(FileNotFoundError):
-            return not os.path.samestat(os.fstat(self._lock), self._layout.keeper_lock.stat())
+            return os.path.samestat(os.fstat(self._lock), self._layout.keeper_lock.stat())
         return False
 
     def _is_stopped(self) -> bool:
-        return self._is_replaced() or _is_free(self._layout.alive_lock)
+        return self._alive is None or _is_free(self._alive)
 
     def _in_use(self) -> bool:
         """Whether the server has a client beside the keeper; a server too busy to say has."""
@@ -101,7 +106,7 @@ class IdleWatchdog:
             try:
                 BlockingClient.unix(socket, timeout_s=REPLY_TIMEOUT_S).close()
             except ConnectionRefusedError:
-                if not self._is_replaced():
+                if self._is_ours() or not self._layout.folder.is_dir():
                     socket.unlink()
             except FileNotFoundError:
                 pass
@@ -114,21 +119,23 @@ class IdleWatchdog:
 
     def _connect(self) -> BlockingClient:
         # What was read once stays good: somebody may have removed the folder, and the server shall end all the same.
-        if self._is_replaced():
-            raise FileNotFoundError(self._layout.state)
-        self._state = read_state(self._layout) or self._state
+        found = read_state(self._layout)
+        if found and self._is_ours():
+            self._state = found
         if self._state is None:
             raise FileNotFoundError(self._layout.state)
         link = self._reach(self._state)
-        link.call("AUTH", self._state.password)
+        if isinstance(refused := link.call("AUTH", self._state.password), Refusal):
+            link.close()
+            raise PermissionError(refused)
         return link
 
-    @staticmethod
-    def _reach(state: ServerState) -> BlockingClient:
-        try:
-            return BlockingClient.unix(state.socket, timeout_s=REPLY_TIMEOUT_S)
-        except FileNotFoundError:
-            return BlockingClient.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S)
+    def _reach(self, state: ServerState) -> BlockingClient:
+        # The server of a new folder has the same socket and another port.
+        if self._is_ours():
+            with contextlib.suppress(FileNotFoundError):
+                return BlockingClient.unix(state.socket, timeout_s=REPLY_TIMEOUT_S)
+        return BlockingClient.tcp("127.0.0.1", state.port, timeout_s=REPLY_TIMEOUT_S)
 
     def _hang_up(self) -> None:
         if self._link is not None:
@@ -151,9 +158,19 @@ def _alone(path: Path) -> Generator[bool]:
             os.close(lock)
 
 
-def _is_free(path: Path) -> bool:
-    with _alone(path) as alone:
-        return alone
+def _opened(path: Path) -> int | None:
+    with contextlib.suppress(FileNotFoundError):  # the folder is gone already
+        return os.open(path, os.O_RDWR)
+    return None
+
+
+def _is_free(lock: int) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    return True
 
 
 def _say(text: str) -> None:

@@ -13,9 +13,10 @@ from structlog.testing import capture_logs
 
 from daemon.errors import BusError, EngineRefused, ServerNotReady
 from daemon.server.redis_program import FOLDER, MANIFEST
-from daemon.server.server_files import ServerFiles
-from tests.integration.test_server import IDLE_S, _free, _keepers, connect, data_dir, eventually, server
+from daemon.server.server_files import ServerFiles, ServerState, write_state
+from tests.integration.test_server import IDLE_S, _free, _is_zombie, _keepers, connect, data_dir, eventually, server
 from tests.limits import HANG_S
+from tests.ports import free_port
 
 __all__ = ["data_dir"]
 
@@ -131,6 +132,22 @@ async def test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_al
         await eventually(lambda: keeper not in _keepers(data_dir))
         assert client.call("PING") == b"PONG"
     await eventually(lambda: not _keepers(data_dir))
+
+
+async def test_the_keeper_of_a_folder_that_was_replaced_stops_its_own_server_though_its_connection_was_lost(
+    data_dir: Path,
+) -> None:
+    address = await server(data_dir, idle_s=IDLE_S).ensure()
+    with connect(address) as client:
+        await eventually(lambda: len(client.call("CLIENT", "LIST").splitlines()) > 1)  # type: ignore[union-attr]
+        shutil.rmtree(data_dir)
+        new = ServerFiles(data_dir)
+        new.create()
+        new.keeper_lock.touch()
+        write_state(new, ServerState(socket=str(data_dir / "redis.sock"), port=free_port(), password="", pid=0))
+        client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+
+    await eventually(lambda: not Path(f"/proc/{address.pid}").exists() or _is_zombie(address.pid))
 
 
 @pytest.mark.parametrize("is_killed", [False, True])

@@ -128,9 +128,15 @@ MUTANTS = (
         "integration/test_server_files.py",
         (
             "A keeper leaves the server of a folder that replaced its own.",
-            "return not os.path.samestat(",
-            "return False and os.path.samestat(",
+            "return os.path.samestat(",
+            "return True or os.path.samestat(",
             "test_the_keeper_of_a_folder_that_was_replaced_leaves_the_new_server_alone",
+        ),
+        (
+            "A keeper whose connection was lost finds its own server, whose folder was replaced.",
+            "if found and self._is_ours():",
+            "if found:",
+            "test_the_keeper_of_a_folder_that_was_replaced_stops_its_own_server_though_its_connection_was_lost",
         ),
         (
             "The socket of a killed server is removed with its folder.",
