@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.tables import each_row
-from workers.agent.prompt import skills
-from workers.agent.prompt.skills import HEAD_MAX_CHARS, FrontMatterError, skill, split
+from workers.agent.prompt import front_matter
+from workers.agent.prompt.front_matter import HEAD_MAX_CHARS, split
+from workers.agent.prompt.skills import FrontMatterError, skill
 from workers.agent.prompt.workspace import Unreadable, Workspace, read_files
 
 OPENCLAW = """---
@@ -124,7 +125,7 @@ def test_a_bomb_is_refused_soon_and_says_where(name):
 
 def test_without_the_library_in_c_the_same_is_read(monkeypatch):
     found = split(OPENCLAW)
-    monkeypatch.setattr(skills, "_Loader", skills.yaml.SafeLoader)
+    monkeypatch.setattr(front_matter, "_Loader", front_matter.yaml.SafeLoader)
 
     assert split(OPENCLAW) == found
     for name, bomb in bombs().items():

@@ -1,11 +1,19 @@
 """Skills: the head of their files, and what a model is told of them."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.limits import HANG_S
 from tests.tables import each_row
-from workers.agent.prompt.skills import FrontMatterError, Skill, in_full, listed, skill, split
+from workers.agent.prompt.front_matter import split
+from workers.agent.prompt.skills import FrontMatterError, Skill, in_full, listed, skill
+
+ROOT = Path(__file__).parents[2]
 
 
 def head(text: str) -> object:
@@ -133,3 +141,13 @@ def test_only_available_skills_marked_always_stand_in_full():
     assert text == "# Active Skills\n\n## always (skills/always/SKILL.md)\n\nhow"
     assert left_out == []
     assert in_full(skills, 10, len) == ("", [skills[1]])
+
+
+def test_a_worker_imports_yaml_only_for_a_skill():
+    code = "import sys, workers.agent.service; print('yaml' in sys.modules)"
+
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HANG_S, check=True
+    )
+
+    assert result.stdout == "False\n"
