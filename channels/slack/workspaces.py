@@ -239,7 +239,7 @@ class App:
         metrics.UPDATES.labels(self._channel, "foreign").inc()
         team = ", ".join(address.teams) or "none"
         if self._seldom.now(team):
-            reason = f"no channel of this app is configured for workspace {team}"
+            reason = f"the configuration has no channel that uses this app in workspace {team}"
             _log.warning("event.foreign", channel=self._channel, reason=reason)
         return True
 

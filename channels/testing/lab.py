@@ -29,8 +29,8 @@ class Fault(Enum):
     SERVER_ERROR = "the platform reports an internal error"
     PAGE = "a proxy responds with an error page"
     REJECTED = "the platform rejects the request permanently"
-    CUT_BEFORE = "the connection is lost after the request was sent, and the platform did not carry out the request"
-    CUT_AFTER = "the connection is lost after the platform carried out the request"
+    CUT_BEFORE = "the connection is lost after the request is sent, and the platform does not carry out the request"
+    CUT_AFTER = "the connection is lost after the platform has carried out the request"
     HANG = "the platform carries out the request, but sends no response"
     STALL = "the platform carries out the request, but sends only half of the response"
 

@@ -52,7 +52,7 @@ def list_(ctx: click.Context, *, as_json: bool) -> None:
 @JSON
 @click.pass_context
 def show(ctx: click.Context, name: str, *, bot: str | None, as_json: bool) -> None:
-    """Show one person: the identities that share the memory, and their sessions."""
+    """Show one person's identities (accounts that share one memory) and sessions."""
     shown = with_process(ctx, lambda process: _shown(process, _scope(process, name, bot)))
     if as_json:
         print_json(shown)

@@ -119,7 +119,7 @@ class _Look:
                 "session.scope", "the session has no scope, so its memory is unknown. Set the `scope` field by hand."
             )
         if bool(self._taken.fields.get("nonce")) and not _is_number(self._taken.fields.get("lease", "")):
-            text = "a worker holds the session with a lease (lock) that never expires"
+            text = "a worker's lease (lock) on the session never expires"
             yield self._flaw(
                 "session.lease",
                 text,

@@ -193,7 +193,7 @@ POLICIES = {"pairing": "pairing", "private": "allow", "open": "open"}
 ACCESS = (
     ("pairing", "you and people you approve (anyone else gets a code that you can approve with /pair CODE)"),
     ("private", "only you (the bot ignores messages from everyone else)"),
-    ("open", "everyone who finds the bot (you pay for all answers)"),
+    ("open", "anyone who finds the bot (you pay for every answer)"),
 )
 """The explanation of each choice."""
 

@@ -536,7 +536,7 @@ async def test_what_belongs_to_no_section_is_acknowledged_once_all_sections_are_
     assert acknowledged == [known]
     assert beta.texts == ["early"]
     assert [each["reason"] for each in logs if each["event"] == "event.foreign"] == [
-        "no channel of this app is configured for workspace T0OTHER"
+        "the configuration has no channel that uses this app in workspace T0OTHER"
     ]
 
 
