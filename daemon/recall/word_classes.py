@@ -5,10 +5,10 @@ The index therefore contains the classes of a text's words beside the text, and 
 the query's words.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable
+from itertools import pairwise
 
-from daemon.recall.word_forms import run_terms, word_terms
+from daemon.recall.word_forms import stem
 
 _CLASSES = """
 instrument violin guitar piano cello flute drum clarinet trumpet saxophone ukulele harp banjo trombone accordion
@@ -232,13 +232,12 @@ FIRST_CLASS, LAST_CLASS = "\ue200", "\ue3ff"
 CLASSES_MAX = 12
 """Of a query: each of them costs a look at the index."""
 
-_of_term = defaultdict[str, list[tuple[list[str], str]]](list)
+_of_term: dict[str, tuple[tuple[tuple[str, ...], str], ...]] = {}
 """By the first search term of a word: its other terms, and the term of the class."""
 for _number, _members in enumerate(_CLASSES.split(";")):
     for _word in _members.split():
-        _pairs = run_terms(_word)[1::2]
-        _first, *_others = word_terms(_word)[:1] if _word.isascii() else _pairs or [_word]
-        _of_term[_first].append((_others, chr(ord(FIRST_CLASS) + _number)))
+        _its = (stem(_word),) if _word.isascii() else tuple(map("".join, pairwise(_word))) or (_word,)
+        _of_term[_its[0]] = (*_of_term.get(_its[0], ()), (_its[1:], chr(ord(FIRST_CLASS) + _number)))
 
 
 def is_class(term: str) -> bool:
