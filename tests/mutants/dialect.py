@@ -104,8 +104,8 @@ MUTANTS = (
         "integration/test_openai_model.py",
         (
             "The reason of an end is read whatever its case.",
-            "(choice.finish_reason or self._finish).lower()",
-            "(choice.finish_reason or self._finish)",
+            "str(choice.finish_reason).lower()",
+            "str(choice.finish_reason)",
             "test_a_cut_off_answer_is_invalid_and_keeps_its_text_whatever_its_server_calls_the_reason",
         ),
         (
