@@ -73,7 +73,7 @@ AUDITED = Counter(
 )
 QUIZZED = Counter(
     "millpond_consolidation_quiz_questions_total",
-    "Questions about consolidated messages, by the outcome of the quiz (correct or wrong)",
+    "Quiz questions about consolidated messages, by outcome (answered correctly or wrongly)",
     ["outcome"],
 )
 CONSOLIDATION_SECONDS = Histogram(

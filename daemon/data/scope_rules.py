@@ -216,9 +216,7 @@ class CrossSlotRules:
 
     def stray(self, session: str, stream_id: str) -> Flaw:
         """A message that would never be answered."""
-        mend = Mend(
-            what="put the message into the queue of its session", action="stray", owner=session, args=(stream_id,)
-        )
+        mend = Mend(what="put the message into its session's queue", action="stray", owner=session, args=(stream_id,))
         text = f"message {stream_id} was accepted but is not in a queue, so the message would never be answered"
         return Flaw(rule="in.waiting", where=session, text=text, mend=mend)
 

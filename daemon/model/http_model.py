@@ -188,8 +188,8 @@ class HttpModel(ABC):
             await self._places.take(deadline)
         except TimeoutError as error:
             raise ModelTimeout(
-                f"{self._endpoint} was busy with {self._places.count} other calls from this process for "
-                f"{self._config.call_timeout_s:g} s (max_concurrent, call_timeout_s)"
+                f"the call to {self._endpoint} waited for {self._config.call_timeout_s:g} s (call_timeout_s) because "
+                f"this process already had {self._places.count} calls in progress (max_concurrent)"
             ) from error
 
     async def _opened(self, request: Request, deadline: float) -> httpx2.Response:

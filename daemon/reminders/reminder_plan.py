@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -107,13 +108,16 @@ def planned(wish: ReminderRequest, place: ReminderPlace, *, reminder_id: str, no
         parsed = rule_from(asked)
         rule, left = parsed.text, wish.count or parsed.count
         has_start = wish.when and not is_repetition(wish.when)
-        start = moment_from(wish.when, zone, now=now) if has_start else _whole_minute(now, wish.zone)
+        # Without a start, the rule counts from now: "every two hours" begins in two hours.
+        start = moment_from(wish.when, zone, now=now) if has_start else _whole_minute(now, zone)
         first = first_of(parsed, start, zone)
+        if first.utc <= now:
+            first = next(occurrences(rule, first, zone), first)
         end = parsed.until
         until = moment_from(wish.until, zone, now=now, takes_days=True).utc if wish.until else None
         if until is None and end is not None:
             until = end.astimezone(dt.UTC) if end.tzinfo else on_clock(end, zone).utc
-        if until is not None and until < first.utc:
+        if first.utc <= now or (until is not None and until < first.utc):
             raise ReminderRefused("remind_never")
     return Reminder(
         id=reminder_id,
@@ -144,9 +148,8 @@ def checked_text(text: str) -> str:
     return text
 
 
-def _whole_minute(now: dt.datetime, zone: str) -> Moment:
-    local = (now.astimezone(zone_of(zone)) + dt.timedelta(minutes=1)).replace(second=0, microsecond=0, tzinfo=None)
-    return on_clock(local, zone_of(zone))
+def _whole_minute(now: dt.datetime, zone: ZoneInfo) -> Moment:
+    return on_clock(now.astimezone(zone).replace(second=0, microsecond=0, tzinfo=None), zone)
 
 
 def following(reminder: Reminder, *, now: dt.datetime) -> Reminder | None:

@@ -95,7 +95,7 @@ UNDERSTOOD = """
 2028-10-20 20:40 = in 1000000 minutes
 2028-11-26 09:00 = 两年后九点
 2029-11-26 12:00 = in 3 years at noon
-2026-11-26 09:01 DAILY = daily; 每天
+2026-11-27 09:00 DAILY = daily; 每天
 2026-11-26 12:00 DAILY = 每天中午; 12pm every day
 2026-11-26 12:30 DAILY = 每天中午十二点半
 2026-11-26 20:00 DAILY = every evening at 8pm; jeden Abend um 8; tous les soirs à 20h; 8pm every day
@@ -108,21 +108,21 @@ UNDERSTOOD = """
 2026-11-27 08:00 DAILY;BYDAY=MO,TU,WE,TH,FR = every day mon-fri at 8
 2026-11-27 09:00 DAILY;INTERVAL=14 = tous les quinze jours à 9h
 2026-11-27 09:00 DAILY;INTERVAL=15 = tous les 15 jours à 9h
-2026-11-26 09:01 DAILY;INTERVAL=2 = 每隔一天
+2026-11-28 09:00 DAILY;INTERVAL=2 = 每隔一天
 2026-11-27 08:00 DAILY;INTERVAL=2 = tous les deux jours à 8h
 2026-11-27 09:00 DAILY;INTERVAL=2 = every other day at 9; every 2 days at 9; every 2d at 9; 每隔一天九点;
     隔一天九点; jeden zweiten Tag um 9; alle zwei Tage um 9; 每两天一次九点
 2026-11-27 09:00 DAILY;INTERVAL=3 = every third day at 9
-2026-11-26 09:01 HOURLY = every hour; every 1h; hourly; jede Stunde; stündlich; toutes les heures; chaque heure
-2026-11-26 09:01 HOURLY;INTERVAL=2 = every 2 hrs; every 2h; 每两小时; 每2小时; 每隔两小时; 每两个小时;
+2026-11-26 10:00 HOURLY = every hour; every 1h; hourly; jede Stunde; stündlich; toutes les heures; chaque heure
+2026-11-26 11:00 HOURLY;INTERVAL=2 = every 2 hrs; every 2h; 每两小时; 每2小时; 每隔两小时; 每两个小时;
     alle zwei Stunden; alle 2 Std; toutes les deux heures
-2026-11-26 09:01 MINUTELY;INTERVAL=15 = every 15 minutes; 每刻钟; 每一刻钟; 每15分钟; every quarter of an hour
-2026-11-26 09:01 MINUTELY;INTERVAL=20 = every 20 minutes
-2026-11-26 09:01 MINUTELY;INTERVAL=30 = every 30 minutes; every half hour; every half an hour; every 30m;
+2026-11-26 09:15 MINUTELY;INTERVAL=15 = every 15 minutes; 每刻钟; 每一刻钟; 每15分钟; every quarter of an hour
+2026-11-26 09:20 MINUTELY;INTERVAL=20 = every 20 minutes
+2026-11-26 09:30 MINUTELY;INTERVAL=30 = every 30 minutes; every half hour; every half an hour; every 30m;
     every 30min; 每30分钟; 每三十分钟; 每半小时; 每半个小时; 每隔半小时; alle 30 Minuten; alle 30 min;
     alle halbe Stunde; jede halbe Stunde; tous les 30 minutes; toutes les 30 minutes; toutes les demi-heures
-2026-11-26 09:01 MINUTELY;INTERVAL=90 = every 90 minutes
-2026-11-26 09:01 MONTHLY = monthly; 每月
+2026-11-26 10:30 MINUTELY;INTERVAL=90 = every 90 minutes
+2026-12-26 09:00 MONTHLY = monthly; 每月
 2026-11-27 09:00 MONTHLY = monthly at 9; 每月九点; jeden Monat um 9
 2026-11-27 09:00 MONTHLY;BYDAY=-1FR = on the last Friday of each month at 9; last friday of the month at 9;
     every month on the last friday at 9; 每月最后一个周五九点; 每个月最后一个星期五九点;
@@ -143,7 +143,7 @@ UNDERSTOOD = """
     tous les mois le 31 à 9h; le 31 de chaque mois à 9h; tous les 31 du mois à 9h
 2026-12-01 09:00 MONTHLY;INTERVAL=2;BYMONTHDAY=1 = every other month on the 1st at 9
 2026-12-31 09:00 MONTHLY;INTERVAL=2;BYMONTHDAY=31 = alle zwei Monate am 31. um 9
-2026-11-26 09:01 MONTHLY;INTERVAL=3 = 每个季度
+2027-02-26 09:00 MONTHLY;INTERVAL=3 = 每个季度
 2026-11-27 09:00 MONTHLY;INTERVAL=3 = every quarter at 9; every 3 months at 9; quarterly at 9; at 9am every quarter;
     每季度九点; 每三个月九点; jedes Quartal um 9; vierteljährlich um 9; chaque trimestre à 9h;
     tous les trimestres à 9h; tous les trois mois à 9h
@@ -151,7 +151,7 @@ UNDERSTOOD = """
 2026-12-15 09:00 MONTHLY;INTERVAL=3;BYMONTHDAY=15 = alle drei Monate am 15. um 9; tous les trois mois le 15 à 9h
 2026-11-27 09:00 MONTHLY;INTERVAL=6 = every half year at 9; 每半年九点; halbjährlich um 9; every 2 quarters at 9
 2026-12-15 09:00 MONTHLY;INTERVAL=6;BYMONTHDAY=15 = every 6 months on the 15th at 9
-2026-11-26 09:01 WEEKLY = weekly
+2026-12-03 09:00 WEEKLY = weekly
 2026-11-27 09:00 WEEKLY = weekly at 9; 每周九点
 2026-11-27 09:00 WEEKLY;BYDAY=FR;INTERVAL=2 = every two weeks on friday at 9
 2026-11-30 09:00 WEEKLY;BYDAY=MO = weekly monday at 9; 每周一九点; 每逢周一九点; 逢周一九点; jeden Mo um 9;
@@ -179,7 +179,7 @@ UNDERSTOOD = """
     alle 2 Wochen montags um 9; alle zwei Wochen am Montag um 9; toutes les deux semaines le lundi à 9h
 2026-12-01 09:00 WEEKLY;INTERVAL=2;BYDAY=TU = 每两周周二九点; 隔周周二九点; 每隔一周周二九点
 2026-11-27 09:00 WEEKLY;INTERVAL=3 = every 3 weeks at 9
-2026-11-26 09:01 YEARLY = yearly; 每年
+2027-11-26 09:00 YEARLY = yearly; 每年
 2026-11-27 09:00 YEARLY = every year at 9; yearly at 9; 每年九点
 2026-12-24 18:00 YEARLY;BYMONTH=12;BYMONTHDAY=24 = every 24 December at 18:00; jedes Jahr am 24. Dezember um 18 Uhr;
     jährlich am 24.12. um 18 Uhr; tous les ans le 24 décembre à 18h; chaque année le 24 décembre à 18h

@@ -146,7 +146,7 @@ def plan(**wish: object) -> str:
         ({"rule": "cron */5 * * * *"}, "A reminder can fire at most once every 15 minutes."),
         ({"rule": "FREQ=DAILY;BYMINUTE=0,5"}, "A reminder can fire at most once every 15 minutes."),
         ({"rule": "FREQ=MINUTELY;INTERVAL=14"}, "A reminder can fire at most once every 15 minutes."),
-        ({"rule": "FREQ=MINUTELY;INTERVAL=30"}, "It fires on 2026-11-26 09:01"),
+        ({"rule": "FREQ=MINUTELY;INTERVAL=30"}, "It fires on 2026-11-26 09:30"),
         ({"rule": "FREQ=YEARLY;INTERVAL=11"}, "more than ten years in the future."),
         ({"rule": "FREQ=MONTHLY;BYMONTHDAY=1,40"}, "is not a valid recurrence rule."),
         ({"when": "on the 1st and 31st of every month at 9"}, "does not fire in months that do not have this day."),

@@ -287,7 +287,9 @@ class Summarizer:
         rest = [line for line, large in zip(lines, too_large, strict=True) if not large]
         skipped = [line for line, large in zip(lines, too_large, strict=True) if large]
         if not rest:
-            text = f"each of the {len(lines)} messages is too large to be summarized with a window of {window} tokens"
+            text = (
+                f"each of the {len(lines)} messages is too large to summarize with a context window of {window} tokens"
+            )
             raise Unsummarizable(text, note=compacted_note(lines, len(skipped)))
         if skipped:
             _log.info("oversized.skipped", count=len(skipped), tokens=sum(line.tokens for line in skipped))
