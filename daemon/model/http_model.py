@@ -189,7 +189,7 @@ class HttpModel(ABC):
         except TimeoutError as error:
             raise ModelTimeout(
                 f"the call to {self._endpoint} waited for {self._config.call_timeout_s:g} s (call_timeout_s) because "
-                f"this process already had {self._places.count} calls in progress (max_concurrent)"
+                f"this process had reached its limit of concurrent calls (max_concurrent = {self._places.count})"
             ) from error
 
     async def _opened(self, request: Request, deadline: float) -> httpx2.Response:
