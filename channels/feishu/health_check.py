@@ -62,8 +62,8 @@ async def _lacking(api: Api) -> list[Remark]:
 def _reactions() -> Remark:
     """Feishu does not tell which events an app subscribes to."""
     text = (
-        f"to receive reactions, add these events to the app: {' and '.join(REACTION_EVENTS)}. Open the developer "
-        "console under Events & Callbacks, add the events, and publish a new version of the app"
+        f"to receive reactions, add these events to the app: {' and '.join(REACTION_EVENTS)}. In the developer "
+        "console, open Events & Callbacks, add the events, and publish a new version of the app"
     )
     return Remark(state="ok", text=text)
 

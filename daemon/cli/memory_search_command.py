@@ -80,7 +80,7 @@ def audit_memory(ctx: click.Context, name: str, *, limit: int, as_json: bool) ->
 
     "kept" is the share of items that are still found in MEMORY.md, in the history or by a search. The items below the
     table were found only in archived messages. "quiz" shows the number of correct answers and the number of questions.
-    With SESSION, only this session's consolidations are shown.
+    If SESSION is given, only this session's consolidations are shown.
     """
 
     async def audits(process: "Process") -> list[dict[str, Any]]:

@@ -141,7 +141,7 @@ ENGLISH: Mapping[str, str] = {
     "remind_words": "You can also ask for a reminder in your own words, without /remind.",
     "remind_day": "“{text}” specifies a day but no time. Add a time, for example {text} 09:00.",
     "remind_past": "{time} has already passed. The current time is {now}. Choose a later time.",
-    "remind_count": "The number of repetitions must be between 1 and {most}. If the reminder should repeat "
+    "remind_count": "The number of repetitions must be between 1 and {most}. To repeat the reminder "
     "indefinitely, leave out the number.",
     "remind_once": "Only repeating reminders can have an end date or a number of repetitions. Add an interval, such "
     "as daily, or leave out the number and the end date.",

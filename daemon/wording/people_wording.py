@@ -71,8 +71,8 @@ ENGLISH: Mapping[str, str] = {
     "resume_but_all": "I am paused in all my chats, not just this one. To end the pause, send /resume all.",
     "paused": "I am currently paused. Your message has been saved, and I will answer it after the pause.",
     "approval_asked": (
-        "I want to run the command below. Within {minutes:minute|minutes}, an administrator can allow the command with "
-        "/approve {id} or reject the command with /deny {id}:\n"
+        "I want to run the command below. An administrator has {minutes:minute|minutes} to allow it with /approve {id} "
+        "or to reject it with /deny {id}.\n"
         "\n"
         "{command}"
     ),
@@ -139,7 +139,7 @@ ENGLISH: Mapping[str, str] = {
         "The chats were not linked because I no longer accept messages from one of the two people. Nothing was shared."
     ),
     "link_none": (
-        "This chat has no open link request. Link requests expire after {minutes:minute|minutes}. To get a new "
+        "This chat has no pending link request. Link requests expire after {minutes:minute|minutes}. To get a new "
         "code, send /link."
     ),
     "link_over": "Both chats have already confirmed this link. To separate linked chats, send /unlink.",

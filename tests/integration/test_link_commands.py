@@ -159,8 +159,8 @@ async def test_link_requests_that_cannot_be_confirmed_are_explained(people: Peop
     ann, bob, cat = (Chat(people, scope) for scope in (ANN, BOB, CAT))
     keys = people.bus.keys
     for text in ("/link yes", "/link no"):
-        assert "no open link request" in await ann.says(text)
-    assert "no open link request" in await ann.says("/link yes"), "a code alone is none"
+        assert "no pending link request" in await ann.says(text)
+    assert "no pending link request" in await ann.says("/link yes"), "a code alone is none"
     replaced, code = await ann.code(), await ann.code()
     assert "when you create a newer code" in await bob.says(f"/link {replaced}")
     await bob.says(f"/link {code}")
@@ -230,7 +230,7 @@ async def test_nobody_is_linked_with_a_person_who_was_forgotten_meanwhile(people
     ann, bob = await asked(people)
     for chat in (ann, bob) if gone == ANN else (bob, ann):
         if chat.scope != gone:
-            assert "no open link request" in await chat.says("/link yes")
+            assert "no pending link request" in await chat.says("/link yes")
             continue
         await chat.says("/link yes")
         order = ForgetOrder(whole="scope", name=gone, scopes=(gone,))
