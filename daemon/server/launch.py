@@ -121,7 +121,7 @@ class Launcher:
             write_state(self._layout, state)
             if log_start is not None and any(CUT_OFF in line for line in _said(self._layout, log_start)):
                 _log.warning(
-                    "server.cut_off", reason=f"the data in {self._layout.folder} was truncated at the end. {LOSS}"
+                    "server.cut_off", reason=f"the data in {self._layout.folder} is cut off at the end. {LOSS}"
                 )
             return state
 

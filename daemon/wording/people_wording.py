@@ -169,7 +169,7 @@ ENGLISH: Mapping[str, str] = {
     "link_not_person": "I cannot link chats because I keep {kind} instead of one memory per person.",
     "link_kind_session": "one memory per conversation",
     "link_kind_workspace": "one memory for all conversations",
-    "unlink_begun": "I am separating the memories of the linked chats, and will notify you when I am done.",
+    "unlink_begun": "I am separating the memories of the linked chats. I will let you know when I am done.",
     "unlink_done": (
         "This chat and {other} are no longer linked. Each chat keeps its memory from before the link, along "
         "with everything saved from its own messages since then."

@@ -20,7 +20,7 @@ export const QUEUES = {
     t("At the next check, a worker decides whether to summarize messages in the conversation. Answers wait for a summary only if the prompt is full.")],
   replies: [t("Replies to deliver"), t("Replies that have not been delivered to chat platforms yet.")],
   dead: [t("Dead letters"), t("Messages that could not be answered, and replies that could not be delivered.")],
-  unknown: [t("Unknown delivery status"), t("Parts of replies for which Millpond does not know whether they were delivered.")],
+  unknown: [t("Unknown delivery status"), t("Reply parts that may or may not have been delivered.")],
 };
 
 const ELSEWHERE = {dead: "/system/dead", unknown: "/system/unknown"};
