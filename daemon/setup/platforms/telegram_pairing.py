@@ -102,7 +102,7 @@ class BotApi:
         """Ask once. Errors as for ``me``."""
         # Only characters that a token can have: anything else would be another address.
         if not all(sign.isascii() and (sign.isalnum() or sign in ":_-") for sign in self._token.reveal()):
-            raise TelegramSaysNo("this is not a bot token. BotFather's tokens look like 123456789:AbCd…", code=404)
+            raise TelegramSaysNo("this is not a bot token. Tokens from BotFather look like 123456789:AbCd…", code=404)
         url = f"{self._base_url}/bot{self._token.reveal()}/{method}"
         try:
             with anyio.fail_after(CALL_S + wait_s):
